@@ -1,0 +1,22 @@
+/** Process: arguments, environment, signals and streams; src/cli gets it from main.ts. */
+
+/** Signals that a program of ours reacts to. */
+export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP";
+
+/** The process as the command line sees it. */
+export interface Process {
+  /** Arguments after the program. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Path of this executable (or of the runtime) and the arguments that re-run this program. */
+  readonly self: readonly string[];
+  workingDirectory(): string;
+  isTerminal(stream: "stdout" | "stderr"): boolean;
+  /** Writes all, synchronously. */
+  write(stream: "stdout" | "stderr", text: string): void;
+  writeBytes(stream: "stdout", bytes: Uint8Array): void;
+  /** Everything on standard input. */
+  readStdin(): Promise<Uint8Array>;
+  onSignal(signal: SignalName, run: () => void): void;
+  exit(code: number): never;
+}
