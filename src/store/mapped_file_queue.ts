@@ -1,0 +1,368 @@
+/**
+ * MappedFileQueue: the contiguous fixed-size files of one log.
+ *
+ * Invariants
+ * - file(n+1) begins where file(n) ends; all have `mappedFileSize` bytes.
+ * - Only the last file is appended to, so dirty files form a suffix of `files`.
+ * - `flushedOffset` <= `maxOffset`; everything below it survives power loss.
+ */
+import { assert } from "../base/assert.ts";
+import type { FileSystem } from "../io/file_system.ts";
+import type { Logger } from "../io/logger.ts";
+import { DescriptorCache } from "./descriptor_cache.ts";
+import { createDirectories, parentDirectory } from "./directories.ts";
+import { MappedFile, type MappedFilePlace } from "./mapped_file.ts";
+import { mappedFileName, offsetOfMappedFileName } from "./mapped_file_name.ts";
+import { StoreFileError } from "./store_file_error.ts";
+
+/** Where a queue lives and how big its files are. */
+export interface MappedFileQueueOptions {
+  readonly fileSystem: FileSystem;
+  readonly directory: string;
+  /** Bytes of every file. */
+  readonly mappedFileSize: number;
+  /** The configuration key of that size, for messages: `mappedFileSizeCommitLog`. */
+  readonly sizeKey: string;
+  readonly logger: Logger;
+  /** Shared between queues; one of its own when absent. */
+  readonly cache?: DescriptorCache;
+}
+
+/** Files in order, one write position at the end. */
+export class MappedFileQueue {
+  readonly #options: MappedFileQueueOptions;
+  readonly #place: MappedFilePlace;
+  #files: MappedFile[] = [];
+  #flushedOffset = 0;
+  /** Folders whose entries changed since their last sync. */
+  #dirtyDirectories: Set<string> | undefined;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  constructor(options: MappedFileQueueOptions) {
+    this.#options = options;
+    this.#place = {
+      fileSystem: options.fileSystem,
+      cache: options.cache ?? new DescriptorCache(),
+      directory: options.directory,
+    };
+  }
+
+  get directory(): string {
+    return this.#options.directory;
+  }
+
+  get mappedFileSize(): number {
+    return this.#options.mappedFileSize;
+  }
+
+  get files(): readonly MappedFile[] {
+    return this.#files;
+  }
+
+  get minOffset(): number {
+    return this.#files[0]?.fileFromOffset ?? 0;
+  }
+
+  /** Where the next byte goes; 0 without files. */
+  get maxOffset(): number {
+    const last = this.lastFile;
+    return last === undefined ? 0 : last.fileFromOffset + last.wrotePosition;
+  }
+
+  get flushedOffset(): number {
+    return this.#flushedOffset;
+  }
+
+  get lastFile(): MappedFile | undefined {
+    return this.#files[this.#files.length - 1];
+  }
+
+  /**
+   * Finds the files. Until `truncateDirtyFiles` says better, all count as written to their end.
+   * A last file of 0 bytes (a creation cut short) goes; foreign names are left alone with one
+   * warning. Throws `StoreFileError` for a wrong size, an empty middle file or a gap.
+   */
+  load(): void {
+    const { fileSystem, directory, mappedFileSize, logger } = this.#options;
+    const foreign: string[] = [];
+    const offsets: number[] = [];
+    for (const entry of fileSystem.list(directory)) {
+      const offset = entry.isDirectory
+        ? undefined
+        : offsetOfMappedFileName(entry.name);
+      if (offset === undefined) foreign.push(entry.name);
+      else offsets.push(offset);
+    }
+    if (foreign.length > 0) {
+      logger.warn("Foreign files in a store folder are ignored", {
+        directory,
+        files: foreign.slice(0, 10),
+        count: foreign.length,
+      });
+    }
+    offsets.sort((a, b) => a - b);
+    this.#dropEmptyLast(offsets);
+    this.#files = offsets.map((offset, index) => {
+      this.#checkFile(offset, offsets[index - 1]);
+      const name = mappedFileName(offset);
+      const file = new MappedFile(
+        this.#place,
+        name,
+        offset,
+        mappedFileSize,
+        mappedFileSize,
+      );
+      file.isRecentlyUsed = false;
+      return file;
+    });
+    this.#flushedOffset = this.maxOffset;
+  }
+
+  /**
+   * After an unclean stop: what the last files hold may be in the page cache only, and beyond
+   * the end that recovery finds they may hold anything. To be called before recovery cuts.
+   */
+  markTailUnsynced(fileCount = 3): void {
+    for (const file of this.#files.slice(-fileCount)) file.markDirty();
+    const first = this.#files.at(-fileCount) ?? this.#files[0];
+    this.#flushedOffset = first?.fileFromOffset ?? 0;
+    this.#markDirectoryDirty(this.directory);
+  }
+
+  /** The file that holds `offset`, or undefined; the end of the last file belongs to none. */
+  fileAt(offset: number): MappedFile | undefined {
+    const index = Math.floor((offset - this.minOffset) / this.mappedFileSize);
+    return this.#files[index];
+  }
+
+  /**
+   * The file that takes the next byte; a new one when the last is full or there is none.
+   * `startOffset` says where an empty queue begins (rounded down to a file boundary).
+   */
+  fileForAppend(startOffset = 0): MappedFile {
+    const last = this.lastFile;
+    if (last !== undefined && !last.isFull) return last;
+    return this.#createFile(
+      last === undefined
+        ? startOffset - startOffset % this.mappedFileSize
+        : last.fileFromOffset + this.mappedFileSize,
+    );
+  }
+
+  /** Reads `target.length` bytes from `offset`, across files; throws outside of them. */
+  readAt(offset: number, target: Uint8Array): void {
+    this.#parts(offset, target.length, (file, position, from, to) => {
+      file.readAt(position, target.subarray(from, to));
+    });
+  }
+
+  /** As `readAt`, off the loop. */
+  async readAtAsync(offset: number, target: Uint8Array): Promise<void> {
+    const reads: Promise<void>[] = [];
+    this.#parts(offset, target.length, (file, position, from, to) => {
+      reads.push(file.readAtAsync(position, target.subarray(from, to)));
+    });
+    await Promise.all(reads);
+  }
+
+  /**
+   * Makes everything written before the call durable: dirty files in order, then folders.
+   * Calls during a running sync share the one after it. Rejects for ever once a sync failed.
+   */
+  flush(): Promise<void> {
+    if (this.#running === undefined) {
+      this.#running = this.#flushNow().finally(() => {
+        this.#running = undefined;
+      });
+      return this.#running;
+    }
+    if (this.#next === undefined) {
+      const again = () => {
+        this.#next = undefined;
+        return this.flush();
+      };
+      this.#next = this.#running.then(again, again);
+    }
+    return this.#next;
+  }
+
+  /**
+   * Cuts the log at `offset`: later files go, the tail of the last one becomes zero, the write
+   * position is there. All of that is done when the call returns; it is durable when the
+   * promise resolves. `tailIsZero`: after a clean stop nothing lies beyond the end; else the
+   * whole rest of the file is looked through.
+   */
+  truncateDirtyFiles(offset: number, tailIsZero = false): Promise<void> {
+    this.#truncate(offset, tailIsZero);
+    return this.flush();
+  }
+
+  /** Removes the first `count` files, never the last one; durable when resolved. */
+  async deleteFirstFiles(count: number): Promise<number> {
+    const goes = Math.max(0, Math.min(count, this.#files.length - 1));
+    for (let done = 0; done < goes; done++) {
+      this.#removeFile(this.#files[0]!);
+      this.#files.shift();
+    }
+    if (goes > 0) await this.flush();
+    return goes;
+  }
+
+  /** Removes every file and the folder when nothing else is in it. */
+  async destroy(): Promise<void> {
+    this.#removeFrom(0);
+    this.#flushedOffset = 0;
+    const { fileSystem, directory } = this.#options;
+    if (fileSystem.stat(directory) === undefined) return;
+    if (fileSystem.list(directory).length > 0) return await this.flush();
+    fileSystem.remove(directory);
+    this.#dirtyDirectories?.delete(directory);
+    this.#markDirectoryDirty(parentDirectory(directory));
+    await this.flush();
+  }
+
+  /** Closes the descriptors; nothing is flushed. */
+  close(): void {
+    for (const file of this.#files) file.dispose();
+  }
+
+  #truncate(offset: number, tailIsZero: boolean): void {
+    // Everything cut away: what follows begins in an empty queue.
+    let keep = this.#files.length;
+    while (keep > 0 && this.#files[keep - 1]!.fileFromOffset >= offset) {
+      keep -= 1;
+    }
+    // An end at a file boundary keeps the file that begins there: it is the one to append to.
+    const next = this.#files[keep];
+    if (next !== undefined && next.fileFromOffset === offset) keep += 1;
+    this.#removeFrom(keep);
+    const last = this.lastFile;
+    if (last !== undefined) {
+      const position = Math.min(
+        offset - last.fileFromOffset,
+        this.mappedFileSize,
+      );
+      if (tailIsZero) last.assumeZeroFrom(position);
+      else last.zeroFrom(position);
+      last.wrotePosition = position;
+    }
+    this.#flushedOffset = Math.min(this.#flushedOffset, this.maxOffset);
+  }
+
+  #createFile(fileFromOffset: number): MappedFile {
+    const { fileSystem, directory } = this.#options;
+    if (this.#files.length === 0) {
+      for (const parent of createDirectories(fileSystem, directory)) {
+        this.#markDirectoryDirty(parent);
+      }
+      this.#flushedOffset = fileFromOffset;
+    }
+    const file = MappedFile.create(
+      this.#place,
+      mappedFileName(fileFromOffset),
+      fileFromOffset,
+      this.mappedFileSize,
+    );
+    this.#markDirectoryDirty(directory);
+    this.#files.push(file);
+    return file;
+  }
+
+  async #flushNow(): Promise<void> {
+    const target = this.maxOffset;
+    let first = this.#files.length;
+    while (first > 0 && this.#files[first - 1]!.isDirty) first -= 1;
+    for (const file of this.#files.slice(first)) await file.sync();
+    const directories = this.#dirtyDirectories;
+    if (directories !== undefined) {
+      this.#dirtyDirectories = undefined;
+      try {
+        for (const directory of directories) {
+          await this.#options.fileSystem.syncDirectory(directory);
+        }
+      } catch (error) {
+        for (const it of directories) this.#markDirectoryDirty(it);
+        throw error;
+      }
+    }
+    // A cut during the sync lowers the end.
+    const flushed = Math.min(target, this.maxOffset);
+    if (flushed > this.#flushedOffset) this.#flushedOffset = flushed;
+  }
+
+  #parts(
+    offset: number,
+    size: number,
+    use: (file: MappedFile, position: number, from: number, to: number) => void,
+  ): void {
+    for (let from = 0; from < size;) {
+      const file = this.fileAt(offset + from);
+      assert(file !== undefined, `no MappedFile at ${offset + from}`);
+      const position = offset + from - file.fileFromOffset;
+      const to = Math.min(size, from + this.mappedFileSize - position);
+      use(file, position, from, to);
+      from = to;
+    }
+  }
+
+  #removeFrom(index: number): void {
+    while (this.#files.length > index) this.#removeFile(this.#files.pop()!);
+  }
+
+  #removeFile(file: MappedFile): void {
+    file.dispose();
+    this.#options.fileSystem.remove(file.path);
+    this.#markDirectoryDirty(this.directory);
+  }
+
+  #markDirectoryDirty(directory: string): void {
+    this.#dirtyDirectories ??= new Set();
+    this.#dirtyDirectories.add(directory);
+  }
+
+  #dropEmptyLast(offsets: number[]): void {
+    const last = offsets.at(-1);
+    if (last === undefined) return;
+    const path = `${this.directory}/${mappedFileName(last)}`;
+    if (this.#options.fileSystem.stat(path)?.size !== 0) return;
+    this.#options.logger.warn(
+      "Removing an empty last file: its creation was cut short",
+      { path },
+    );
+    this.#options.fileSystem.remove(path);
+    this.#markDirectoryDirty(this.directory);
+    offsets.pop();
+  }
+
+  #checkFile(offset: number, previous: number | undefined): void {
+    const { fileSystem, directory, mappedFileSize, sizeKey } = this.#options;
+    const path = `${directory}/${mappedFileName(offset)}`;
+    const size = fileSystem.stat(path)?.size ?? 0;
+    if (size === 0) {
+      throw new StoreFileError(
+        `Cannot load ${path}: it is empty but not the last file`,
+        path,
+        "Restore this file from a replica or a backup; to give up what is before it, " +
+          "move it and all files with a smaller name away",
+      );
+    }
+    if (size !== mappedFileSize) {
+      throw new StoreFileError(
+        `Cannot load ${path}: it has ${size} bytes, ${sizeKey} is ${mappedFileSize}`,
+        path,
+        `Set ${sizeKey}=${size} if all files of the folder have that size, ` +
+          "else restore the file",
+      );
+    }
+    if (previous !== undefined && offset - previous !== mappedFileSize) {
+      throw new StoreFileError(
+        `Cannot load ${path}: the file before it ends at ${
+          previous + mappedFileSize
+        }`,
+        path,
+        "Restore the missing files, or move the files before the gap away",
+      );
+    }
+  }
+}
