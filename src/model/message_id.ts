@@ -1,0 +1,62 @@
+/**
+ * Offset message id: upper-case hex of where a record lies (reference 3.7).
+ *
+ * | offset | size | type  | field     | note                          |
+ * | -----: | ---: | ----- | --------- | ----------------------------- |
+ * |      0 | 4/16 | bytes | address   | store host, IPv4 or IPv6      |
+ * |   4/16 |    4 | i32   | port      | store host                    |
+ * |   8/20 |    8 | i64   | phyOffset | CommitLog offset              |
+ *
+ * 32 hex characters for IPv4, 56 for IPv6.
+ */
+import type { SocketAddress } from "./socket_address.ts";
+
+const TWO_32 = 4_294_967_296;
+
+/** The hex text of the last store host: a broker has one. */
+let lastHost: SocketAddress | undefined;
+let lastHostHex = "";
+
+/** The id of the record at `phyOffset`. */
+export function encodeMessageId(
+  storeHost: SocketAddress,
+  phyOffset: number,
+): string {
+  if (storeHost !== lastHost) {
+    lastHostHex = hostHex(storeHost);
+    lastHost = storeHost;
+  }
+  const high = Math.floor(phyOffset / TWO_32);
+  return lastHostHex + wordHex(high) + wordHex(phyOffset - high * TWO_32);
+}
+
+/** Where the record of `text` lies; undefined when it is no message id. */
+export function decodeMessageId(
+  text: string,
+): { storeHost: SocketAddress; phyOffset: number } | undefined {
+  if (text.length !== 32 && text.length !== 56) return undefined;
+  if (!/^[0-9a-fA-F]+$/.test(text)) return undefined;
+  const addressSize = text.length === 32 ? 4 : 16;
+  const address = new Uint8Array(addressSize);
+  for (let index = 0; index < addressSize; index++) {
+    address[index] = Number.parseInt(text.slice(index * 2, index * 2 + 2), 16);
+  }
+  const wordAt = (at: number) => Number.parseInt(text.slice(at, at + 8), 16);
+  const port = wordAt(addressSize * 2);
+  const phyOffset = wordAt(addressSize * 2 + 8) * TWO_32 +
+    wordAt(addressSize * 2 + 16);
+  if (!Number.isSafeInteger(phyOffset) || port > 0x7fff_ffff) return undefined;
+  return { storeHost: { address, port }, phyOffset };
+}
+
+function hostHex(host: SocketAddress): string {
+  let text = "";
+  for (const byte of host.address) {
+    text += (byte < 16 ? "0" : "") + byte.toString(16);
+  }
+  return text.toUpperCase() + wordHex(host.port);
+}
+
+function wordHex(word: number): string {
+  return word.toString(16).padStart(8, "0").toUpperCase();
+}
