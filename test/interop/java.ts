@@ -1,0 +1,113 @@
+/** Runs the Java drivers of this folder; `scripts/test interop` compiles them first. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import process from "node:process";
+
+/** Versions whose drivers are compiled. */
+export { ROCKETMQ_VERSIONS } from "../../scripts/interop_tools.ts";
+
+const FOLDER = new URL(".", import.meta.url).pathname;
+
+/** How a driver ended: its `RESULT {json}` line and everything it printed. */
+export interface DriverResult {
+  code: number | null;
+  result: Record<string, number>;
+  output: string;
+}
+
+function spawnDriver(
+  version: string,
+  args: string[],
+  offsetsFolder: string,
+): ChildProcess {
+  const target = `${FOLDER}target/${version}`;
+  const classpath = readFileSync(`${target}/classpath`, "utf8").trim();
+  return spawn("java", [
+    "-Xms64m",
+    "-Xmx640m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    `-Drocketmq.client.localOffsetStoreDir=${offsetsFolder}`,
+    `-Drocketmq.client.logRoot=${offsetsFolder}/logs`,
+    `-Duser.home=${offsetsFolder}`,
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "-cp",
+    `${target}/classes:${classpath}`,
+    "pocketmq.Driver",
+    ...args,
+  ], { stdio: ["pipe", "pipe", "pipe"], env: process.env });
+}
+
+/** Runs a scenario to its end. */
+export function runDriver(
+  version: string,
+  args: string[],
+  offsetsFolder: string,
+): Promise<DriverResult> {
+  const child = spawnDriver(version, args, offsetsFolder);
+  let output = "";
+  child.stdout!.on("data", (bytes) => output += bytes);
+  child.stderr!.on("data", (bytes) => output += bytes);
+  return new Promise((resolve) => {
+    child.on("close", (code) => {
+      const line = /^RESULT (\{.*\})$/m.exec(output)?.[1];
+      resolve({
+        code,
+        output,
+        result: line === undefined ? {} : JSON.parse(line),
+      });
+    });
+  });
+}
+
+/** One line `MSG queueId queueOffset key` of a member. */
+export interface Delivery {
+  queueId: number;
+  queueOffset: number;
+  key: string;
+}
+
+/** A member of a consumer group in a JVM of its own. */
+export class Member {
+  readonly #child: ChildProcess;
+  readonly deliveries: Delivery[] = [];
+  started = false;
+  #rest = "";
+  #exited: Promise<number | null>;
+
+  constructor(version: string, args: string[], offsetsFolder: string) {
+    this.#child = spawnDriver(version, ["member", ...args], offsetsFolder);
+    this.#child.stdin!.on("error", () => {});
+    this.#child.stdout!.on("data", (bytes) => this.#onText(String(bytes)));
+    this.#exited = new Promise((resolve) =>
+      this.#child.on("close", (code) => resolve(code))
+    );
+  }
+
+  /** Kills the JVM at once. */
+  kill(): Promise<number | null> {
+    this.#child.kill("SIGKILL");
+    return this.#exited;
+  }
+
+  /** Lets the member leave its group and end. */
+  leave(): Promise<number | null> {
+    this.#child.stdin!.end();
+    return this.#exited;
+  }
+
+  #onText(text: string): void {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop()!;
+    for (const line of lines) {
+      if (line === "STARTED") this.started = true;
+      const found = /^MSG (\d+) (\d+) (.*)$/.exec(line);
+      if (found === null) continue;
+      this.deliveries.push({
+        queueId: Number(found[1]),
+        queueOffset: Number(found[2]),
+        key: found[3]!,
+      });
+    }
+  }
+}
