@@ -18,7 +18,7 @@ import { FrameError } from "./frame_error.ts";
 import { languageByte, languageName } from "./language_code.ts";
 import type { ExtFields, RemotingCommand } from "./remoting_command.ts";
 
-const DECODER = new TextDecoder();
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 const FIXED_SIZE = 21;
 const REMARK_AT = 17;
 

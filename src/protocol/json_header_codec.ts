@@ -10,7 +10,7 @@ import type { ByteWriter } from "./byte_writer.ts";
 import { FrameError } from "./frame_error.ts";
 import type { ExtFields, RemotingCommand } from "./remoting_command.ts";
 
-const DECODER = new TextDecoder();
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 const ENCODER = new TextEncoder();
 
 const CODE = ENCODER.encode('{"code":');

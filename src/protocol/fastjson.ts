@@ -1,0 +1,256 @@
+/**
+ * The JSON dialect of fastjson 1.2 (reference 1.8).
+ *
+ * Read: standard JSON, and besides bare integer keys, objects as keys, single
+ * quotes, unquoted names and integers beyond 2^53. Written: standard JSON,
+ * except for Maps whose keys are objects.
+ */
+
+/** Text that is JSON in neither dialect, or nested too deeply. */
+export class FastjsonError extends Error {
+  override readonly name = "FastjsonError";
+}
+
+/** Levels of objects and arrays that are accepted. */
+export const FASTJSON_DEPTH_MAX = 64;
+
+/** Runs of this many digits may exceed 2^53. */
+const LONG_DIGITS = /\d{16}/;
+
+/**
+ * Parses either dialect. Objects whose keys are objects become a Map, all
+ * others plain objects; integers beyond 2^53-1 become bigint. A key
+ * `__proto__` is an ordinary own property. Throws `FastjsonError`.
+ */
+export function parseFastjson(text: string): unknown {
+  if (!isDeep(text) && !LONG_DIGITS.test(text)) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      // Not standard JSON: the parser below decides.
+    }
+  }
+  return new FastjsonParser(text).parse();
+}
+
+/** True when `text` may nest beyond the limit; brackets in strings count too. */
+function isDeep(text: string): boolean {
+  let depth = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index) | 0x20;
+    if (unit === 0x7b) {
+      if (++depth > FASTJSON_DEPTH_MAX) return true;
+    } else if (unit === 0x7d) depth--;
+  }
+  return false;
+}
+
+/** A JSON value that `writeFastjson` takes; a Map may have objects as keys. */
+export type FastjsonValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | undefined
+  | readonly FastjsonValue[]
+  | ReadonlyMap<FastjsonValue, FastjsonValue>
+  | { readonly [name: string]: FastjsonValue };
+
+/**
+ * Writes a value. Integer keys of a Map are quoted, which Java reads back;
+ * object keys are written as objects, which only fastjson reads. Undefined
+ * properties are left out. Throws `RangeError` beyond `FASTJSON_DEPTH_MAX`.
+ */
+export function writeFastjson(value: FastjsonValue, depth = 0): string {
+  if (depth > FASTJSON_DEPTH_MAX) {
+    throw new RangeError("Cannot write JSON that is nested so deeply");
+  }
+  if (value === undefined || value === null) return "null";
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value !== "object") return JSON.stringify(value);
+  if (Array.isArray(value)) {
+    return `[${value.map((it) => writeFastjson(it, depth + 1)).join(",")}]`;
+  }
+  const entries = value instanceof Map ? value : Object.entries(value);
+  const parts: string[] = [];
+  for (const [key, entry] of entries) {
+    if (entry === undefined) continue;
+    const name = typeof key === "object" && key !== null
+      ? writeFastjson(key, depth + 1)
+      : JSON.stringify(String(key));
+    parts.push(`${name}:${writeFastjson(entry, depth + 1)}`);
+  }
+  return `{${parts.join(",")}}`;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+  "0": "\0",
+  '"': '"',
+  "'": "'",
+  "\\": "\\",
+  "/": "/",
+};
+
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const NAME = /[A-Za-z_$][\w$.-]*/y;
+const SPACE = /[ \t\r\n\f\b]*/y;
+/** Longer integers are no int64 and would make BigInt slow. */
+const INTEGER_TEXT_MAX = 40;
+
+/** Parses one text by recursive descent, bounded in depth. */
+class FastjsonParser {
+  readonly #text: string;
+  #position = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  parse(): unknown {
+    const value = this.#value(0);
+    this.#space();
+    if (this.#position < this.#text.length) throw this.#error("more text");
+    return value;
+  }
+
+  #value(depth: number): unknown {
+    this.#space();
+    const next = this.#text[this.#position];
+    if (next === "{") return this.#object(depth + 1);
+    if (next === "[") return this.#array(depth + 1);
+    if (next === '"' || next === "'") return this.#string(next);
+    const number = this.#match(NUMBER);
+    if (number !== undefined) return this.#number(number);
+    const word = this.#match(NAME);
+    if (word === "true") return true;
+    if (word === "false") return false;
+    if (word === "null") return null;
+    throw this.#error(word ?? next ?? "the end");
+  }
+
+  #object(depth: number): unknown {
+    this.#enter(depth);
+    let object: Record<string, unknown> | undefined = {};
+    let map: Map<unknown, unknown> | undefined;
+    if (this.#skip("}")) return object;
+    do {
+      const key = this.#key(depth);
+      if (!this.#skip(":")) throw this.#error("no colon");
+      const value = this.#value(depth);
+      if (typeof key === "object" && map === undefined) {
+        map = new Map(Object.entries(object ?? {}));
+        object = undefined;
+      }
+      if (map !== undefined) map.set(key, value);
+      else if (key === "__proto__") defineOwn(object!, key, value);
+      else object![String(key)] = value;
+    } while (this.#skip(","));
+    if (!this.#skip("}")) throw this.#error("no end of the object");
+    return map ?? object;
+  }
+
+  #key(depth: number): unknown {
+    this.#space();
+    const next = this.#text[this.#position];
+    if (next === "{") return this.#object(depth + 1);
+    if (next === '"' || next === "'") return this.#string(next);
+    const key = this.#match(NAME) ?? this.#match(NUMBER);
+    if (key === undefined) throw this.#error(next ?? "the end");
+    return key;
+  }
+
+  #array(depth: number): unknown[] {
+    this.#enter(depth);
+    const values: unknown[] = [];
+    if (this.#skip("]")) return values;
+    do values.push(this.#value(depth)); while (this.#skip(","));
+    if (!this.#skip("]")) throw this.#error("no end of the array");
+    return values;
+  }
+
+  #enter(depth: number): void {
+    if (depth > FASTJSON_DEPTH_MAX) throw this.#error("too many levels");
+    this.#position++;
+  }
+
+  #string(quote: string): string {
+    let text = "";
+    let from = ++this.#position;
+    for (;; this.#position++) {
+      const unit = this.#text[this.#position];
+      if (unit === undefined) throw this.#error("no end of the string");
+      if (unit !== quote && unit !== "\\") continue;
+      text += this.#text.slice(from, this.#position);
+      if (unit === quote) break;
+      text += this.#escape();
+      from = this.#position + 1;
+    }
+    this.#position++;
+    return text;
+  }
+
+  /** Reads the escape at the position; leaves the position on its last unit. */
+  #escape(): string {
+    const letter = this.#text[++this.#position] ?? "";
+    const size = letter === "u" ? 4 : letter === "x" ? 2 : 0;
+    if (size === 0) {
+      const plain = ESCAPES[letter];
+      if (plain === undefined) throw this.#error(`the escape \\${letter}`);
+      return plain;
+    }
+    const digits = this.#text.slice(this.#position + 1).slice(0, size);
+    if (digits.length < size || !/^[0-9a-fA-F]+$/.test(digits)) {
+      throw this.#error(`the escape \\${letter}${digits}`);
+    }
+    this.#position += size;
+    return String.fromCharCode(Number.parseInt(digits, 16));
+  }
+
+  #number(text: string): number | bigint {
+    const value = Number(text);
+    if (Number.isSafeInteger(value) || /[.eE]/.test(text)) return value;
+    if (text.length > INTEGER_TEXT_MAX) throw this.#error("a huge integer");
+    return BigInt(text);
+  }
+
+  #skip(unit: string): boolean {
+    this.#space();
+    if (this.#text[this.#position] !== unit) return false;
+    this.#position++;
+    return true;
+  }
+
+  #space(): void {
+    this.#match(SPACE);
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#position;
+    const found = pattern.exec(this.#text)?.[0];
+    if (found !== undefined) this.#position += found.length;
+    return found;
+  }
+
+  #error(found: string): FastjsonError {
+    const shown = found.length > 32 ? `${found.slice(0, 32)}...` : found;
+    return new FastjsonError(
+      `Cannot parse JSON: ${shown} at position ${this.#position}`,
+    );
+  }
+}
+
+function defineOwn(object: object, name: string, value: unknown): void {
+  Object.defineProperty(object, name, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
+}
