@@ -1,0 +1,27 @@
+/** Zlib streams: the only door to compression; the same on both runtimes. */
+import { deflateSync, inflateSync } from "node:zlib";
+
+/** A stream that is broken or larger than allowed. */
+export class ZlibError extends Error {
+  override readonly name = "ZlibError";
+}
+
+/** A zlib stream of `bytes`; `level` is 0 to 9. */
+export function deflate(bytes: Uint8Array, level: number): Uint8Array {
+  return new Uint8Array(deflateSync(bytes, { level }));
+}
+
+/**
+ * The content of a zlib stream. Throws `ZlibError` when it is broken or would
+ * take more than `sizeMax` bytes: no announced size is believed.
+ */
+export function inflate(bytes: Uint8Array, sizeMax: number): Uint8Array {
+  try {
+    return new Uint8Array(inflateSync(bytes, { maxOutputLength: sizeMax }));
+  } catch (cause) {
+    throw new ZlibError(
+      `Cannot inflate ${bytes.length} bytes into at most ${sizeMax}`,
+      { cause },
+    );
+  }
+}
