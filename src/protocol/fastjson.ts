@@ -16,6 +16,11 @@ export const FASTJSON_DEPTH_MAX = 64;
 
 /** Runs of this many digits may exceed 2^53. */
 const LONG_DIGITS = /\d{16}/;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** An opening brace; a bracket differs in bit 5 only. */
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
 
 /**
  * Parses either dialect. Objects whose keys are objects become a Map, all
@@ -33,16 +38,31 @@ export function parseFastjson(text: string): unknown {
   return new FastjsonParser(text).parse();
 }
 
-/** True when `text` may nest beyond the limit; brackets in strings count too. */
+/** True when standard JSON nests beyond the limit; of other text nothing is said. */
 function isDeep(text: string): boolean {
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index) | 0x20;
-    if (unit === 0x7b) {
+    const unit = text.charCodeAt(index);
+    if (unit === QUOTE) {
+      index = endOfString(text, index);
+      if (index < 0) return false;
+    } else if ((unit | 0x20) === OPEN) {
       if (++depth > FASTJSON_DEPTH_MAX) return true;
-    } else if (unit === 0x7d) depth--;
+    } else if ((unit | 0x20) === CLOSE) depth--;
   }
   return false;
+}
+
+/** The index of the quote that ends the string begun at `start`, or -1. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end > 0) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return -1;
 }
 
 /** A JSON value that `writeFastjson` takes; a Map may have objects as keys. */
@@ -205,7 +225,10 @@ class FastjsonParser {
       if (plain === undefined) throw this.#error(`the escape \\${letter}`);
       return plain;
     }
-    const digits = this.#text.slice(this.#position + 1).slice(0, size);
+    const digits = this.#text.slice(
+      this.#position + 1,
+      this.#position + 1 + size,
+    );
     if (digits.length < size || !/^[0-9a-fA-F]+$/.test(digits)) {
       throw this.#error(`the escape \\${letter}${digits}`);
     }
