@@ -3,8 +3,8 @@ import type { SubscriptionData } from "../../model/subscription_data.ts";
 import {
   arrayField,
   booleanField,
-  intField,
   integerOf,
+  intField,
   type JsonObject,
   objectOf,
   textArrayField,
@@ -24,12 +24,12 @@ export function subscriptionDataToJson(data: SubscriptionData): JsonObject {
   };
 }
 
-/** Reads the object; throws `BodyError`. */
+/** Reads the object; missing fields get Java's defaults. */
 export function subscriptionDataFromJson(value: unknown): SubscriptionData {
   const object = objectOf(value, "SubscriptionData");
   return {
     topic: textField(object, "topic", ""),
-    subString: textField(object, "subString", "*"),
+    subString: textField(object, "subString", ""),
     tagsSet: textArrayField(object, "tagsSet"),
     codeSet: arrayField(object, "codeSet").map((it) =>
       integerOf(it, "codeSet")

@@ -1,0 +1,115 @@
+/**
+ * ConfigManager: keeps one table of the broker in one JSON file.
+ *
+ * Invariants
+ * - At most one write is in flight; changes made meanwhile go with the next one, together.
+ * - `persist` resolves only when every change made before the call is durable.
+ * - A write that failed stays owed and is tried again.
+ */
+import type { Clock } from "../io/clock.ts";
+import type { Logger } from "../io/logger.ts";
+
+/** What managers need of a JsonFile. */
+export interface MetadataFile {
+  /** Undefined when neither the file nor its backup could be parsed. */
+  read<T>(parse: (text: string) => T): T | undefined;
+  /** Replaces the whole file, durably. */
+  write(text: string): Promise<void>;
+}
+
+/** What every manager with a file gets. */
+export interface BrokerManagerPorts {
+  readonly file: MetadataFile;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Milliseconds between two attempts to write what could not be written. */
+const RETRY_INTERVAL_MS = 5_000;
+
+/** Writes one table. */
+export class ConfigManager {
+  readonly #ports: BrokerManagerPorts;
+  readonly #name: string;
+  readonly #encode: () => string;
+  #changeCount = 0;
+  #storedCount = 0;
+  #writing: Promise<void> | undefined;
+  #failedMs: number | undefined;
+
+  /** `name` is the file's name in log lines; `encode` gives its whole text. */
+  constructor(ports: BrokerManagerPorts, name: string, encode: () => string) {
+    this.#ports = ports;
+    this.#name = name;
+    this.#encode = encode;
+  }
+
+  /** True while a change is not durable yet. */
+  get isChanged(): boolean {
+    return this.#storedCount < this.#changeCount;
+  }
+
+  /** Notes a change; the caller says when it is written. */
+  markChanged(): void {
+    this.#changeCount++;
+  }
+
+  /** Notes a change and begins to write it. */
+  changed(): void {
+    this.#changeCount++;
+    this.persistSoon();
+  }
+
+  /** Begins to write what is owed; a failure is logged and tried again by `tick`. */
+  persistSoon(): void {
+    this.persist().catch(() => {
+      // #write has logged it.
+    });
+  }
+
+  /** Resolves when all changes so far are durable; rejects with what the disk said. */
+  async persist(): Promise<void> {
+    const wanted = this.#changeCount;
+    while (this.#storedCount < wanted) {
+      this.#writing ??= this.#write();
+      await this.#writing;
+    }
+  }
+
+  /** Tries a failed write again. */
+  tick(nowMs: number): void {
+    if (this.#failedMs === undefined || this.#writing !== undefined) return;
+    if (nowMs - this.#failedMs >= RETRY_INTERVAL_MS) this.persistSoon();
+  }
+
+  /** Reads the file; a file that is missing or of no use gives undefined, never a throw. */
+  load<T>(parse: (text: string) => T): T | undefined {
+    try {
+      return this.#ports.file.read(parse);
+    } catch (error) {
+      this.#ports.logger.error(`${this.#name} could not be read`, {
+        error: String(error),
+      });
+      return undefined;
+    }
+  }
+
+  async #write(): Promise<void> {
+    const count = this.#changeCount;
+    try {
+      await this.#ports.file.write(this.#encode());
+      this.#storedCount = count;
+      this.#failedMs = undefined;
+    } catch (error) {
+      if (this.#failedMs === undefined) {
+        this.#ports.logger.error(`${this.#name} could not be written`, {
+          error: String(error),
+        });
+      }
+      this.#failedMs = this.#ports.clock.nowMs();
+      throw error;
+    } finally {
+      this.#writing = undefined;
+    }
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * SubscriptionGroupManager: the consumer groups of this broker, kept in
+ * `config/subscriptionGroup.json`.
+ */
+import { type DataVersion, nextVersion } from "../model/data_version.ts";
+import {
+  createSubscriptionGroupConfig,
+  type SubscriptionGroupConfig,
+} from "../model/subscription_group_config.ts";
+import { SYSTEM_GROUP_PREFIX, SYSTEM_GROUPS } from "../model/topic_names.ts";
+import { groupError } from "../model/validators.ts";
+import {
+  integerOf,
+  type JsonObject,
+  objectOf,
+} from "../protocol/body/json_fields.ts";
+import {
+  subscriptionGroupConfigFromJson,
+  subscriptionGroupConfigToJson,
+} from "../protocol/body/subscription_group_config_body.ts";
+import type { BrokerOptions } from "./broker_options.ts";
+import { type BrokerManagerPorts, ConfigManager } from "./config_manager.ts";
+import { type TableCodec, TableFile } from "./table_file.ts";
+
+const FORBIDDEN_TABLE = "forbiddenTable";
+
+/** subscriptionGroup.json; a config carries its own unknown keys. */
+const CODEC: TableCodec<SubscriptionGroupConfig> = {
+  fileName: "subscriptionGroup.json",
+  tableKey: "subscriptionGroupTable",
+  fromJson: (json, name) => ({
+    ...subscriptionGroupConfigFromJson(json, name),
+    groupName: name,
+  }),
+  toJson: subscriptionGroupConfigToJson,
+  entryKeys: null,
+};
+
+/** The groups. */
+export class SubscriptionGroupManager {
+  readonly #ports: BrokerManagerPorts;
+  readonly #config: ConfigManager;
+  readonly #file: TableFile<SubscriptionGroupConfig>;
+  readonly #groups = new Map<string, SubscriptionGroupConfig>();
+  /** Bit sets by group and topic; bit 0 forbids reading. */
+  readonly #forbidden = new Map<string, Map<string, number>>();
+  #options: BrokerOptions;
+  #dataVersion: DataVersion;
+  #isFullLogged = false;
+
+  constructor(ports: BrokerManagerPorts, options: BrokerOptions) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#dataVersion = {
+      stateVersion: 0,
+      timestamp: ports.clock.nowMs(),
+      counter: 0,
+    };
+    this.#file = new TableFile(CODEC, ports.logger);
+    this.#config = new ConfigManager(
+      ports,
+      CODEC.fileName,
+      () => this.encode(),
+    );
+  }
+
+  /** Reads the file and adds the system groups; never throws. */
+  load(): void {
+    const loaded = this.#config.load((text) => this.#file.decode(text));
+    if (loaded !== undefined) {
+      for (const [name, it] of loaded.table) this.#groups.set(name, it);
+      this.#loadForbidden(loaded.otherKeys[FORBIDDEN_TABLE]);
+      this.#dataVersion = loaded.dataVersion;
+    }
+    const missing = SYSTEM_GROUPS.filter((it) => !this.#groups.has(it));
+    for (const group of missing) {
+      this.#put(createSubscriptionGroupConfig(group));
+    }
+    if (missing.length > 0) this.#changed();
+  }
+
+  reconfigure(options: BrokerOptions): void {
+    this.#options = options;
+  }
+
+  /** Resolves when every change so far is durable; rejects with a FileError. */
+  persist(): Promise<void> {
+    return this.#config.persist();
+  }
+
+  /** Tries a failed write again. */
+  tick(nowMs: number): void {
+    this.#config.tick(nowMs);
+  }
+
+  get dataVersion(): DataVersion {
+    return this.#dataVersion;
+  }
+
+  allGroups(): ReadonlyMap<string, SubscriptionGroupConfig> {
+    return this.#groups;
+  }
+
+  containsSubscriptionGroup(group: string): boolean {
+    return this.#groups.has(group);
+  }
+
+  /** The group as it is, without creating it. */
+  getSubscriptionGroupConfig(
+    group: string,
+  ): SubscriptionGroupConfig | undefined {
+    return this.#groups.get(group);
+  }
+
+  /** The group, created when clients may create groups; undefined when not. */
+  findSubscriptionGroupConfig(
+    group: string,
+  ): SubscriptionGroupConfig | undefined {
+    const present = this.#groups.get(group);
+    if (present !== undefined) return present;
+    const mayCreate = this.#options.autoCreateSubscriptionGroup ||
+      group.startsWith(SYSTEM_GROUP_PREFIX);
+    if (!mayCreate || groupError(group) !== undefined || this.#isFull()) {
+      return undefined;
+    }
+    const config = createSubscriptionGroupConfig(group);
+    this.#ports.logger.info("group created", { group });
+    this.updateSubscriptionGroupConfig(config);
+    return config;
+  }
+
+  /** Creates or replaces a group. */
+  updateSubscriptionGroupConfig(config: SubscriptionGroupConfig): void {
+    this.#put(config);
+    this.#changed();
+  }
+
+  /** Creates or replaces several with one new version. */
+  updateSubscriptionGroupConfigs(
+    configs: readonly SubscriptionGroupConfig[],
+  ): void {
+    if (configs.length === 0) return;
+    for (const config of configs) this.#put(config);
+    this.#changed();
+  }
+
+  /** False when there was no such group. */
+  deleteSubscriptionGroupConfig(group: string): boolean {
+    this.#forbidden.delete(group);
+    if (!this.#groups.delete(group)) return false;
+    this.#file.forget(group);
+    this.#ports.logger.info("group deleted", { group });
+    this.#changed();
+    return true;
+  }
+
+  /** The bit set of what is forbidden to the group on the topic; 0 = nothing. */
+  getForbidden(group: string, topic: string): number {
+    return Math.max(0, this.#forbidden.get(group)?.get(topic) ?? 0);
+  }
+
+  /** Sets the whole bit set; 0 or less clears it. */
+  updateForbidden(group: string, topic: string, forbidden: number): void {
+    const topics = this.#forbidden.get(group) ?? new Map<string, number>();
+    if (forbidden > 0) topics.set(topic, forbidden);
+    else topics.delete(topic);
+    if (topics.size === 0) this.#forbidden.delete(group);
+    else this.#forbidden.set(group, topics);
+    this.#changed();
+  }
+
+  /** The table as GET_ALL_SUBSCRIPTIONGROUP_CONFIG answers it. */
+  forbiddenTable(): JsonObject {
+    return Object.fromEntries(
+      [...this.#forbidden].map((
+        [group, topics],
+      ) => [group, Object.fromEntries(topics)]),
+    );
+  }
+
+  /** The whole file, as Apache writes it. */
+  encode(): string {
+    return this.#file.encode(this.#groups, this.#dataVersion, {
+      [FORBIDDEN_TABLE]: this.forbiddenTable(),
+    });
+  }
+
+  #loadForbidden(value: unknown): void {
+    try {
+      const table = objectOf(value, FORBIDDEN_TABLE);
+      for (const [group, topics] of Object.entries(table)) {
+        const bits = Object.entries(objectOf(topics, group)).map((
+          [topic, it],
+        ): [string, number] => [topic, integerOf(it, topic)]);
+        if (bits.length > 0) this.#forbidden.set(group, new Map(bits));
+      }
+    } catch (error) {
+      this.#ports.logger.warn(
+        `${FORBIDDEN_TABLE} of ${CODEC.fileName} was left out`,
+        { error: String(error) },
+      );
+    }
+  }
+
+  #isFull(): boolean {
+    const { subscriptionGroupMax } = this.#options;
+    const isFull = this.#groups.size >= subscriptionGroupMax;
+    if (isFull && !this.#isFullLogged) {
+      this.#ports.logger.warn(
+        "no more groups are created by clients: " +
+          `subscriptionGroupMax is ${subscriptionGroupMax}`,
+      );
+    }
+    this.#isFullLogged = isFull;
+    return isFull;
+  }
+
+  #put(config: SubscriptionGroupConfig): void {
+    this.#groups.set(config.groupName, config);
+    this.#file.changed(config.groupName);
+  }
+
+  #changed(): void {
+    this.#dataVersion = nextVersion(
+      this.#dataVersion,
+      this.#ports.clock.nowMs(),
+    );
+    this.#config.changed();
+  }
+}

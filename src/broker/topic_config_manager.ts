@@ -1,0 +1,298 @@
+/**
+ * TopicConfigManager: the topics of this broker, kept in `config/topics.json`.
+ *
+ * A change and the DataVersion that names it are made in one step and written
+ * in one file, so a restart never sees one without the other.
+ */
+import { type DataVersion, nextVersion } from "../model/data_version.ts";
+import { PermName, type TopicConfig } from "../model/topic_config.ts";
+import {
+  topicConfigFromJson,
+  topicConfigToJson,
+} from "../protocol/body/topic_config_body.ts";
+import { TopicNames } from "../model/topic_names.ts";
+import {
+  isSystemTopic,
+  systemTopics,
+  topicError,
+} from "../model/validators.ts";
+import type { BrokerOptions } from "./broker_options.ts";
+import { type BrokerManagerPorts, ConfigManager } from "./config_manager.ts";
+import {
+  createTopicConfig,
+  isOfBroker,
+  systemTopicConfigs,
+} from "./system_topics.ts";
+import { type LoadedTable, type TableCodec, TableFile } from "./table_file.ts";
+
+/** topics.json. */
+const CODEC: TableCodec<TopicConfig> = {
+  fileName: "topics.json",
+  tableKey: "topicConfigTable",
+  fromJson: (json, name) => ({
+    ...topicConfigFromJson(json, name),
+    topicName: name,
+  }),
+  toJson: topicConfigToJson,
+  entryKeys: new Set(Object.keys(createTopicConfig(""))),
+};
+
+/** Told of one changed topic, or of undefined for several or a deletion. */
+export type TopicChangeListener = (topic: TopicConfig | undefined) => void;
+
+/** The topics. */
+export class TopicConfigManager {
+  readonly #ports: BrokerManagerPorts;
+  readonly #config: ConfigManager;
+  readonly #file: TableFile<TopicConfig>;
+  readonly #topics = new Map<string, TopicConfig>();
+  #options: BrokerOptions;
+  #dataVersion: DataVersion;
+  #isFullLogged = false;
+
+  /** Registration with the name servers hangs here. */
+  onChanged: TopicChangeListener | null = null;
+
+  /** `options.brokerName` is resolved, never empty. */
+  constructor(ports: BrokerManagerPorts, options: BrokerOptions) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#dataVersion = {
+      stateVersion: 0,
+      timestamp: ports.clock.nowMs(),
+      counter: 0,
+    };
+    this.#file = new TableFile(CODEC, ports.logger);
+    this.#config = new ConfigManager(
+      ports,
+      CODEC.fileName,
+      () => this.encode(),
+    );
+  }
+
+  /** Reads the file and adds the system topics; never throws. */
+  load(): void {
+    const loaded = this.#config.load((text) => this.#file.decode(text));
+    if (loaded !== undefined) this.#take(loaded);
+    if (this.#addSystemTopics()) this.#changed(undefined);
+  }
+
+  /** Follows changed options: the template topic comes and goes with them. */
+  reconfigure(options: BrokerOptions): void {
+    this.#options = options;
+    if (this.#addSystemTopics()) this.#changed(undefined);
+  }
+
+  /** Resolves when every change so far is durable; rejects with a FileError. */
+  persist(): Promise<void> {
+    return this.#config.persist();
+  }
+
+  /** Tries a failed write again. */
+  tick(nowMs: number): void {
+    this.#config.tick(nowMs);
+  }
+
+  get dataVersion(): DataVersion {
+    return this.#dataVersion;
+  }
+
+  allTopics(): ReadonlyMap<string, TopicConfig> {
+    return this.#topics;
+  }
+
+  selectTopicConfig(topic: string): TopicConfig | undefined {
+    return this.#topics.get(topic);
+  }
+
+  isOrderTopic(topic: string): boolean {
+    return this.#topics.get(topic)?.order ?? false;
+  }
+
+  /** True for RocketMQ's own topics and for those named after this cluster and broker. */
+  isSystemTopic(topic: string): boolean {
+    return isSystemTopic(topic) || isOfBroker(topic, this.#options);
+  }
+
+  /** The names that GET_SYSTEM_TOPIC_LIST_FROM_BROKER answers. */
+  systemTopicList(): string[] {
+    const own = [...this.#topics.keys()].filter((it) => this.isSystemTopic(it));
+    return [...new Set([...systemTopics(), ...own])];
+  }
+
+  /** Creates or replaces a topic. */
+  updateTopicConfig(config: TopicConfig): void {
+    this.#put(config);
+    this.#changed(config);
+  }
+
+  /** Creates or replaces several with one new version. */
+  updateTopicConfigs(configs: readonly TopicConfig[]): void {
+    if (configs.length === 0) return;
+    for (const config of configs) this.#put(config);
+    this.#changed(configs.length === 1 ? configs[0] : undefined);
+  }
+
+  /** False when there was no such topic. */
+  deleteTopicConfig(topic: string): boolean {
+    if (!this.#topics.delete(topic)) return false;
+    this.#file.forget(topic);
+    this.#ports.logger.info("topic deleted", { topic });
+    this.#changed(undefined);
+    return true;
+  }
+
+  /** The topic as it is, or as created now. */
+  createTopicIfAbsent(config: TopicConfig): TopicConfig {
+    const present = this.#topics.get(config.topicName);
+    if (present !== undefined) return present;
+    this.#ports.logger.info("topic created", { topic: config.topicName });
+    this.updateTopicConfig(config);
+    return config;
+  }
+
+  /**
+   * The topic of a send, created from the template when it may be (reference
+   * 3.8); undefined when it may not. The send does not wait for the file.
+   */
+  createTopicInSendMessageMethod(
+    topic: string,
+    defaultTopic: string,
+    remoteAddress: string,
+    defaultTopicQueueNums: number,
+    topicSysFlag: number,
+  ): TopicConfig | undefined {
+    const present = this.#topics.get(topic);
+    if (present !== undefined) return present;
+    const template = this.#topics.get(defaultTopic);
+    if (template === undefined || !this.#isInherited(template)) {
+      this.#ports.logger.debug("topic not created: no template", {
+        topic: topic.slice(0, 255),
+        defaultTopic: defaultTopic.slice(0, 255),
+        producer: remoteAddress,
+      });
+      return undefined;
+    }
+    if (topicError(topic) !== undefined || this.#isFull()) return undefined;
+    const queueNums = Math.max(
+      0,
+      Math.min(defaultTopicQueueNums, template.writeQueueNums),
+    );
+    return this.createTopicIfAbsent(createTopicConfig(topic, {
+      readQueueNums: queueNums,
+      writeQueueNums: queueNums,
+      perm: template.perm & ~PermName.INHERIT,
+      topicFilterType: template.topicFilterType,
+      topicSysFlag,
+    }));
+  }
+
+  /** The retry or DLQ topic of a group; undefined only at the limit of topics. */
+  createTopicInSendMessageBackMethod(
+    topic: string,
+    queueNums: number,
+    perm: number,
+    topicSysFlag: number,
+    isOrder = false,
+  ): TopicConfig | undefined {
+    const present = this.#topics.get(topic);
+    if (present !== undefined) {
+      if (present.order === isOrder) return present;
+      const changed = { ...present, order: isOrder };
+      this.updateTopicConfig(changed);
+      return changed;
+    }
+    if (topicError(topic) !== undefined || this.#isFull()) return undefined;
+    return this.createTopicIfAbsent(createTopicConfig(topic, {
+      readQueueNums: queueNums,
+      writeQueueNums: queueNums,
+      perm,
+      topicSysFlag,
+      order: isOrder,
+    }));
+  }
+
+  /** A topic that the store holds but the table lost: served with the queues seen there. */
+  recoverTopic(topic: string, queueNums: number): TopicConfig {
+    return this.createTopicIfAbsent(createTopicConfig(topic, {
+      readQueueNums: queueNums,
+      writeQueueNums: queueNums,
+    }));
+  }
+
+  /** Marks topics as order topics, as the name server's table says. */
+  updateOrderTopics(topics: Iterable<string>): void {
+    const changed: TopicConfig[] = [];
+    for (const topic of topics) {
+      const config = this.#topics.get(topic);
+      if (config === undefined || config.order) continue;
+      changed.push({ ...config, order: true });
+    }
+    this.updateTopicConfigs(changed);
+  }
+
+  /** A new version without a change of topics: brokerPermission changed. */
+  updateDataVersion(): void {
+    this.#changed(undefined);
+  }
+
+  /** The whole file, as Apache writes it. */
+  encode(): string {
+    return this.#file.encode(this.#topics, this.#dataVersion);
+  }
+
+  #take(loaded: LoadedTable<TopicConfig>): void {
+    for (const [name, config] of loaded.table) this.#topics.set(name, config);
+    this.#dataVersion = loaded.dataVersion;
+  }
+
+  /** True when something changed. */
+  #addSystemTopics(): boolean {
+    let isChanged = false;
+    if (!this.#options.autoCreateTopicEnable) {
+      // Without its template the topic must not be routed either.
+      const template = TopicNames.AUTO_CREATE_TOPIC_KEY_TOPIC;
+      isChanged = this.#topics.delete(template);
+      this.#file.forget(template);
+    }
+    for (const config of systemTopicConfigs(this.#options)) {
+      if (this.#topics.has(config.topicName)) continue;
+      this.#put(config);
+      isChanged = true;
+    }
+    return isChanged;
+  }
+
+  #isInherited(template: TopicConfig): boolean {
+    if (
+      template.topicName === TopicNames.AUTO_CREATE_TOPIC_KEY_TOPIC &&
+      !this.#options.autoCreateTopicEnable
+    ) return false;
+    return (template.perm & PermName.INHERIT) !== 0;
+  }
+
+  #isFull(): boolean {
+    const isFull = this.#topics.size >= this.#options.topicMax;
+    if (isFull && !this.#isFullLogged) {
+      this.#ports.logger.warn(
+        `no more topics are created by clients: topicMax is ${this.#options.topicMax}`,
+      );
+    }
+    this.#isFullLogged = isFull;
+    return isFull;
+  }
+
+  #put(config: TopicConfig): void {
+    this.#topics.set(config.topicName, config);
+    this.#file.changed(config.topicName);
+  }
+
+  #changed(topic: TopicConfig | undefined): void {
+    this.#dataVersion = nextVersion(
+      this.#dataVersion,
+      this.#ports.clock.nowMs(),
+    );
+    this.#config.changed();
+    this.onChanged?.(topic);
+  }
+}
