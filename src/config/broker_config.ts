@@ -1,0 +1,166 @@
+/**
+ * loadBrokerConfig: everything that `broker` and `standalone` are told, as frozen slices.
+ *
+ * Invariants
+ * - Every value has an origin; the slices hold no value that the table of keys does not.
+ * - Rules between keys are checked once here, never again by the rooms.
+ */
+import type { BrokerOptions } from "../broker/broker_options.ts";
+import type {
+  RemotingClientOptions,
+  RemotingServerOptions,
+} from "../remoting/remoting_options.ts";
+import type { MessageStoreOptions } from "../store/store_options.ts";
+import { BROKER_KEYS } from "./broker_keys.ts";
+import { checkBrokerRules } from "./broker_rules.ts";
+import type { ConfigOrigin } from "./config_error.ts";
+import {
+  type ConfigDefaults,
+  loadConfig,
+  type LoadedConfig,
+} from "./config_loader.ts";
+import type { ConfigInput } from "./config_sources.ts";
+import { type ConfigKeys, port, type ValuesOf } from "./config_key.ts";
+import { ADMIN_KEYS, LOG_KEYS } from "./log_keys.ts";
+import { REMOTING_CLIENT_KEYS, REMOTING_SERVER_KEYS } from "./remoting_keys.ts";
+import { STORE_KEYS } from "./store_keys.ts";
+
+/** All keys of `broker`, and `namesrvListenPort` of `standalone`. */
+export const BROKER_PROGRAM_KEYS = {
+  ...BROKER_KEYS,
+  ...STORE_KEYS,
+  ...REMOTING_SERVER_KEYS,
+  ...REMOTING_CLIENT_KEYS,
+  ...ADMIN_KEYS,
+  ...LOG_KEYS,
+  namesrvListenPort: port(
+    9_876,
+    "Port of the name server inside `standalone`; 0 takes a free one",
+  ),
+} as const;
+
+/** Values by key. */
+export type BrokerValues = ValuesOf<typeof BROKER_PROGRAM_KEYS>;
+
+/** What the admin face and the logger read. */
+export type AdminOptions = ValuesOf<typeof ADMIN_KEYS>;
+export type LogValues = ValuesOf<typeof LOG_KEYS>;
+
+/** One frozen slice per room. */
+export interface BrokerSlices {
+  readonly broker: BrokerOptions;
+  readonly store: MessageStoreOptions;
+  readonly remotingServer: RemotingServerOptions;
+  readonly remotingClient: RemotingClientOptions;
+  readonly admin: AdminOptions;
+  readonly log: LogValues;
+}
+
+/** The configuration of a broker. */
+export interface BrokerConfig extends LoadedConfig<typeof BROKER_PROGRAM_KEYS> {
+  readonly slices: BrokerSlices;
+}
+
+/** What defaults depend on. */
+export interface HostFacts {
+  readonly hostname: string;
+  /** `$HOME`; "." when unknown. */
+  readonly homeDirectory: string;
+}
+
+/** Which defaults: Apache's, or those of a small machine on loopback. */
+export type ConfigProfile = "apache" | "standalone";
+
+const MIB = 1024 * 1024;
+
+/** 64 MiB files; queues and indexes in the same proportion as Apache's to 1 GiB. */
+const STANDALONE_DEFAULTS: ConfigDefaults<typeof BROKER_PROGRAM_KEYS> = {
+  storePathRootDir: "./pocketmq-data",
+  bindAddress: "127.0.0.1",
+  mappedFileSizeCommitLog: 64 * MIB,
+  mappedFileSizeConsumeQueue: 375_000,
+  maxHashSlotNum: 312_500,
+  maxIndexNum: 1_250_000,
+};
+
+/** Whatever a host is called, as a broker name. */
+export function brokerNameOf(hostname: string): string {
+  const name = hostname.replace(/[^\w.-]/g, "-").replace(/^[.]+/, "")
+    .slice(0, 127);
+  return name === "" ? "DEFAULT_BROKER" : name;
+}
+
+/**
+ * Loads, fills and checks. `adopted` holds sizes found in an existing store: they beat
+ * defaults and lose against explicit values. Throws ConfigError.
+ */
+export function loadBrokerConfig(
+  input: ConfigInput,
+  profile: ConfigProfile,
+  host: HostFacts,
+  adopted: ConfigDefaults<typeof BROKER_PROGRAM_KEYS> = {},
+): BrokerConfig {
+  const namesrvAddr = input.env.NAMESRV_ADDR;
+  const loaded = loadConfig(BROKER_PROGRAM_KEYS, input, {
+    storePathRootDir: `${host.homeDirectory}/store`,
+    brokerName: brokerNameOf(host.hostname),
+    ...(namesrvAddr === undefined ? {} : { namesrvAddr }),
+    ...(profile === "standalone" ? STANDALONE_DEFAULTS : {}),
+    ...adopted,
+  });
+  const values = withDerived(loaded.values);
+  checkBrokerRules(values, loaded.origins);
+  return {
+    ...loaded,
+    values,
+    slices: brokerSlices(values, explicitKeys(loaded.origins)),
+  };
+}
+
+/** Folders that follow from the root. */
+function withDerived(values: BrokerValues): BrokerValues {
+  const root = values.storePathRootDir.replace(/(.)\/+$/, "$1");
+  return Object.freeze({
+    ...values,
+    storePathRootDir: root,
+    storePathCommitLog: values.storePathCommitLog || `${root}/commitlog`,
+  });
+}
+
+/** Keys that a file, a variable or a flag gave. */
+function explicitKeys(
+  origins: Readonly<Record<string, ConfigOrigin>>,
+): string[] {
+  return Object.keys(origins).filter((it) => origins[it]!.kind !== "default");
+}
+
+/** Cuts the values into one frozen slice per room. */
+export function brokerSlices(
+  values: BrokerValues,
+  explicit: readonly string[],
+): BrokerSlices {
+  return Object.freeze({
+    broker: sliceOf(BROKER_KEYS, values),
+    store: Object.freeze({
+      ...sliceOf(STORE_KEYS, values),
+      storePathRootDir: values.storePathRootDir,
+      brokerRole: values.brokerRole,
+      brokerId: values.brokerId,
+      explicitKeys: explicit,
+    }),
+    remotingServer: sliceOf(REMOTING_SERVER_KEYS, values),
+    remotingClient: sliceOf(REMOTING_CLIENT_KEYS, values),
+    admin: sliceOf(ADMIN_KEYS, values),
+    log: sliceOf(LOG_KEYS, values),
+  });
+}
+
+/** The values of some keys, frozen. */
+export function sliceOf<K extends ConfigKeys>(
+  keys: K,
+  values: ValuesOf<K>,
+): ValuesOf<K> {
+  const slice: Record<string, unknown> = {};
+  for (const key of Object.keys(keys)) slice[key] = values[key];
+  return Object.freeze(slice) as ValuesOf<K>;
+}

@@ -1,0 +1,165 @@
+/** The keys of the broker room (reference 15.1), spelled as Apache spells them. */
+import type { BrokerOptions } from "../broker/broker_options.ts";
+import {
+  addresses,
+  choice,
+  type ConfigKey,
+  flag,
+  integer,
+  millis,
+  port,
+  text,
+} from "./config_key.ts";
+
+const LIVE = { isLive: true } as const;
+
+/** Letters of a topic name: whatever breaks a topic breaks a broker's and a cluster's name too. */
+function nameError(name: string): string | undefined {
+  return /^[\w%|-][\w%|.-]{0,126}$/.test(name) || name === ""
+    ? undefined
+    : "give at most 127 letters, digits, or any of - _ % | .";
+}
+
+const IDENTITY_KEYS = {
+  namesrvAddr: addresses(
+    "",
+    "Name servers to register with, host:port separated by ;",
+  ),
+  bindAddress: text("0.0.0.0", "Address on which ports are bound"),
+  listenPort: port(
+    10_911,
+    "Port of clients; the VIP port is two below; 0 takes a free one",
+  ),
+  brokerIP1: text("", "Address told to clients; empty: chosen at start"),
+  brokerIP2: text("", "Address told to slaves; empty: brokerIP1"),
+  brokerName: text(
+    "",
+    "Name shared by a master and its slaves; empty: the host's name",
+    { errorOf: nameError },
+  ),
+  brokerClusterName: text("DefaultCluster", "Name of the cluster", {
+    errorOf: nameError,
+  }),
+  brokerId: integer(0, "0: master, above: slave"),
+  brokerRole: choice(
+    ["ASYNC_MASTER", "SYNC_MASTER", "SLAVE"],
+    "ASYNC_MASTER",
+    "Role of this broker",
+  ),
+  haListenPort: port(0, "Replication port; 0: listenPort+1"),
+  brokerPermission: integer(
+    6,
+    "Permission bits of every topic: 4 read, 2 write",
+    { ...LIVE, max: 7 },
+  ),
+  storePathRootDir: text("", "Folder of the store; empty: $HOME/store"),
+} as const;
+
+const TOPIC_KEYS = {
+  defaultTopicQueueNums: integer(8, "Queues of an auto-created topic", {
+    ...LIVE,
+    min: 1,
+    max: 65_535,
+  }),
+  autoCreateTopicEnable: flag(true, "A send creates its topic", LIVE),
+  autoCreateSubscriptionGroup: flag(true, "A consumer creates its group", LIVE),
+  clusterTopicEnable: flag(true, "Topic named as the cluster is writable"),
+  brokerTopicEnable: flag(true, "Topic named as the broker is writable"),
+  traceTopicEnable: flag(false, "Create the message trace topic"),
+  msgTraceTopicName: text("RMQ_SYS_TRACE_TOPIC", "Name of the trace topic"),
+  validateSystemTopicWhenUpdateTopic: flag(
+    true,
+    "Refuse changes of system topics",
+    LIVE,
+  ),
+  topicMax: integer(50_000, "Topics that may exist", { ...LIVE, min: 1 }),
+  subscriptionGroupMax: integer(50_000, "Groups that may exist", {
+    ...LIVE,
+    min: 1,
+  }),
+} as const;
+
+const PERIOD_KEYS = {
+  flushConsumerOffsetInterval: millis(
+    5_000,
+    "Between two writes of consumerOffset.json",
+    { min: 100 },
+  ),
+  registerNameServerPeriod: millis(30_000, "Between two registrations", {
+    min: 1_000,
+  }),
+  registerBrokerTimeoutMills: millis(24_000, "One registration may take", {
+    ...LIVE,
+    min: 100,
+  }),
+  forceRegister: flag(true, "Register every time, changed or not", LIVE),
+  brokerHeartbeatInterval: millis(
+    5_000,
+    "Between two heartbeats to name servers",
+    { min: 100 },
+  ),
+  brokerNotActiveTimeoutMillis: millis(
+    20_000,
+    "Silence after which a name server forgets this broker",
+    { min: 1_000 },
+  ),
+  channelExpiredTimeout: millis(
+    120_000,
+    "Silence after which a client is dropped",
+    { ...LIVE, min: 1_000 },
+  ),
+  rebalanceLockMaxLiveTime: millis(60_000, "Life of a queue lock", {
+    ...LIVE,
+    min: 1_000,
+  }),
+  shutdownDrainMs: millis(5_000, "A stop waits for requests in flight", {
+    ...LIVE,
+    max: 9_000,
+  }),
+} as const;
+
+const CLIENT_KEYS = {
+  longPollingEnable: flag(true, "Hold pulls as long as clients ask", LIVE),
+  shortPollingTimeMills: millis(
+    1_000,
+    "Hold of a pull without long polling",
+    LIVE,
+  ),
+  litePullMessageEnable: flag(true, "Answer request 361", LIVE),
+  slaveReadEnable: flag(false, "Let clients read from a slave", LIVE),
+  enablePropertyFilter: flag(false, "Allow SQL92 subscriptions"),
+  filterSupportRetry: flag(false, "Filter retry topics too"),
+  rejectPullConsumerEnable: flag(false, "Refuse pull consumers", LIVE),
+  notifyConsumerIdsChangedEnable: flag(
+    true,
+    "Tell a group when its members change",
+    LIVE,
+  ),
+  useServerSideResetOffset: flag(true, "Reset offsets in the broker", LIVE),
+  rejectTransactionMessage: flag(false, "Refuse half messages", LIVE),
+  startAcceptSendRequestTimeStamp: millis(
+    0,
+    "Wall clock before which sends are refused",
+    LIVE,
+  ),
+  regionId: text("DefaultRegion", "Region named in answers to sends", LIVE),
+  traceOn: flag(true, "Trace flag in answers to sends", LIVE),
+  pullRequestHoldMax: integer(20_000, "Pulls held at once", {
+    ...LIVE,
+    min: 1,
+  }),
+  clientChannelMax: integer(20_000, "Clients registered at once", {
+    ...LIVE,
+    min: 1,
+  }),
+} as const;
+
+/** Every key of BrokerOptions. */
+export const BROKER_KEYS = {
+  ...IDENTITY_KEYS,
+  ...TOPIC_KEYS,
+  ...PERIOD_KEYS,
+  ...CLIENT_KEYS,
+} as const satisfies {
+  readonly [P in keyof BrokerOptions]: ConfigKey<BrokerOptions[P]>;
+};

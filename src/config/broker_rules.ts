@@ -1,0 +1,82 @@
+/** checkBrokerRules: what must hold between the keys of a broker. */
+import type { BrokerValues } from "./broker_config.ts";
+import { ConfigError, type ConfigOrigin } from "./config_error.ts";
+
+type Origins = Readonly<Record<string, ConfigOrigin>>;
+
+/** Throws ConfigError at the first rule that does not hold. */
+export function checkBrokerRules(values: BrokerValues, origins: Origins): void {
+  const refuse = (key: keyof BrokerValues & string, hint: string): never => {
+    throw new ConfigError(key, String(values[key]), hint, origins[key]);
+  };
+  if (values.brokerRole !== "ASYNC_MASTER") {
+    refuse(
+      "brokerRole",
+      "replication comes with a later version; use ASYNC_MASTER",
+    );
+  }
+  if (values.brokerId !== 0) {
+    refuse("brokerId", "an ASYNC_MASTER has brokerId 0");
+  }
+  if (values.storePathRootDir.trim() === "") {
+    refuse("storePathRootDir", "name a folder");
+  }
+  if (/[,:]/.test(values.storePathCommitLog.replace(/^[A-Za-z]:/, ""))) {
+    refuse("storePathCommitLog", "one folder is supported, not a list");
+  }
+  checkPorts(values, refuse);
+  checkDisk(values, refuse);
+  if (!isLoopback(values.adminListenAddress) && values.adminToken === "") {
+    refuse(
+      "adminListenAddress",
+      "an admin port that strangers reach needs adminToken (16 characters or more)",
+    );
+  }
+  // A record is the body, up to 128 KiB of topic and properties, and the file's end mark.
+  if (values.maxMessageSize + 192 * 1024 > values.mappedFileSizeCommitLog) {
+    refuse(
+      "maxMessageSize",
+      `a message must fit into one file of mappedFileSizeCommitLog=${values.mappedFileSizeCommitLog}`,
+    );
+  }
+}
+
+type Refuse = (key: keyof BrokerValues & string, hint: string) => never;
+
+function checkPorts(values: BrokerValues, refuse: Refuse): void {
+  const { listenPort } = values;
+  if (listenPort !== 0 && (listenPort < 3 || listenPort > 65_534)) {
+    refuse(
+      "listenPort",
+      "give 0 or 3 to 65534, as listenPort-2 and listenPort+1 are used too",
+    );
+  }
+  const haPort = values.haListenPort || (listenPort && listenPort + 1);
+  const taken = new Map<number, string>();
+  const claim = (key: keyof BrokerValues & string, port: number): void => {
+    if (port === 0) return;
+    const owner = taken.get(port);
+    if (owner !== undefined) {
+      refuse(key, `port ${port} is already ${owner}; give another`);
+    }
+    taken.set(port, key);
+  };
+  claim("listenPort", listenPort);
+  if (listenPort !== 0) taken.set(listenPort - 2, "listenPort-2 (VIP)");
+  claim("haListenPort", haPort);
+  if (values.adminEnable) claim("adminPort", values.adminPort);
+}
+
+function checkDisk(values: BrokerValues, refuse: Refuse): void {
+  if (values.diskSpaceWarningLevelRatio < values.diskSpaceCleanForciblyRatio) {
+    refuse(
+      "diskSpaceWarningLevelRatio",
+      `it must not be below diskSpaceCleanForciblyRatio=${values.diskSpaceCleanForciblyRatio}`,
+    );
+  }
+}
+
+/** True for 127/8, ::1 and localhost. */
+export function isLoopback(address: string): boolean {
+  return /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i.test(address);
+}

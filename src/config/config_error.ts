@@ -1,0 +1,28 @@
+/** ConfigError: a configuration that cannot be used; the process ends with exit code 2. */
+
+/** Where a value came from. */
+export interface ConfigOrigin {
+  readonly kind: "default" | "file" | "environment" | "flag" | "live";
+  /** `default`, `broker.conf:12`, `POCKETMQ_LISTEN_PORT`, `--set`. */
+  readonly label: string;
+}
+
+/** One sentence: which key, which value, from where, and what to do. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  constructor(
+    readonly key: string,
+    readonly value: string,
+    readonly hint: string,
+    readonly origin?: ConfigOrigin,
+  ) {
+    const from = origin === undefined || origin.kind === "default"
+      ? ""
+      : ` from ${origin.label}`;
+    super(
+      value === ""
+        ? `Cannot use ${key}${from}: ${hint}`
+        : `Cannot use ${key}=${value}${from}: ${hint}`,
+    );
+  }
+}

@@ -1,0 +1,152 @@
+/** loadConfig: sources and a table of keys in, typed values and their origins out. */
+import { UNSUPPORTED_KEYS, type UnsupportedKey } from "./apache_keys.ts";
+import { SILENT_KEYS } from "./apache_silent_keys.ts";
+import { ConfigError, type ConfigOrigin } from "./config_error.ts";
+import type { ConfigKeys, ValuesOf } from "./config_key.ts";
+import {
+  type ConfigInput,
+  environmentNameOf,
+  mergeSources,
+  type RawConfig,
+  type RawValue,
+  unknownVariables,
+} from "./config_sources.ts";
+import { nearestKey } from "./nearest_key.ts";
+
+const DEFAULT_ORIGIN: ConfigOrigin = { kind: "default", label: "default" };
+
+/** A program's configuration. */
+export interface LoadedConfig<K extends ConfigKeys> {
+  readonly values: ValuesOf<K>;
+  readonly origins: Readonly<Record<keyof K & string, ConfigOrigin>>;
+  /** Keys of Apache's that were given and are not acted upon, as given. */
+  readonly inactive: ReadonlyMap<string, string>;
+  /** One sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** Defaults that differ from the table's. */
+export type ConfigDefaults<K> = {
+  readonly [P in keyof ValuesOf<K>]?: ValuesOf<K>[P];
+};
+
+/** Reads one key. Throws ConfigError naming key, value and cure. */
+export function readKey<K extends ConfigKeys>(
+  keys: K,
+  key: keyof K & string,
+  raw: RawValue,
+): unknown {
+  const result = keys[key]!.schema.safeParse(raw.text);
+  if (result.success) return result.data;
+  throw new ConfigError(
+    key,
+    keys[key]!.isSecret ? "***" : raw.text,
+    result.error.issues[0]?.message ?? "it is not readable",
+    raw.origin,
+  );
+}
+
+/** Own spellings by every accepted one. */
+export function namesByAlias(keys: ConfigKeys): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const [name, key] of Object.entries(keys)) {
+    names.set(name, name);
+    for (const alias of key.aliases) names.set(alias, name);
+  }
+  return names;
+}
+
+/** Merges and reads all keys. Throws ConfigError at the first value that is wrong or unsafe. */
+export function loadConfig<K extends ConfigKeys>(
+  keys: K,
+  input: ConfigInput,
+  defaults: ConfigDefaults<K> = {},
+): LoadedConfig<K> {
+  const names = namesByAlias(keys);
+  const raw = mergeSources(input, (it) => names.get(it) ?? it, [
+    ...names.keys(),
+    ...Object.keys(UNSUPPORTED_KEYS),
+    ...SILENT_KEYS,
+  ]);
+  const values: Record<string, unknown> = {};
+  const origins: Record<string, ConfigOrigin> = {};
+  for (const name of Object.keys(keys)) {
+    const given = raw.values.get(name);
+    values[name] = given === undefined
+      ? (defaults as Record<string, unknown>)[name] ?? keys[name]!.fallback
+      : readKey(keys, name, given);
+    origins[name] = given?.origin ?? DEFAULT_ORIGIN;
+  }
+  const warnings = [...raw.warnings, ...reviewInactive(keys, raw)];
+  for (const name of unknownVariables(input.env, allKeyNames(names))) {
+    const nearest = nearestKey(
+      name,
+      [...names.keys()].map(environmentNameOf),
+    );
+    warnings.push(unknownSentence(name, "the environment", nearest));
+  }
+  return {
+    values: Object.freeze(values) as ValuesOf<K>,
+    origins: origins as Record<keyof K & string, ConfigOrigin>,
+    inactive: inactiveOf(keys, raw),
+    warnings,
+  };
+}
+
+function allKeyNames(names: ReadonlyMap<string, string>): string[] {
+  return [...names.keys(), ...Object.keys(UNSUPPORTED_KEYS), ...SILENT_KEYS];
+}
+
+function inactiveOf(keys: ConfigKeys, raw: RawConfig): Map<string, string> {
+  const inactive = new Map<string, string>();
+  for (const [key, { text }] of raw.values) {
+    if (keys[key] === undefined) inactive.set(key, text);
+  }
+  return inactive;
+}
+
+/** Warnings about keys that do nothing here; throws for those that must not be ignored. */
+function reviewInactive(keys: ConfigKeys, raw: RawConfig): string[] {
+  const warnings: string[] = [];
+  for (const [key, value] of raw.values) {
+    if (keys[key] !== undefined || SILENT_KEYS.has(key)) continue;
+    const unsupported = UNSUPPORTED_KEYS[key];
+    if (unsupported !== undefined) {
+      const warning = reviewUnsupported(key, value, unsupported);
+      if (warning !== undefined) warnings.push(warning);
+      continue;
+    }
+    const known = [
+      ...namesByAlias(keys).keys(),
+      ...Object.keys(UNSUPPORTED_KEYS),
+    ];
+    warnings.push(
+      unknownSentence(key, value.origin.label, nearestKey(key, known)),
+    );
+  }
+  return warnings;
+}
+
+function reviewUnsupported(
+  key: string,
+  value: RawValue,
+  unsupported: UnsupportedKey,
+): string | undefined {
+  const text = value.text.trim();
+  if (text.toLowerCase() === unsupported.harmless.toLowerCase()) {
+    return undefined;
+  }
+  if (unsupported.reaction === "refuse") {
+    throw new ConfigError(key, text, unsupported.sentence, value.origin);
+  }
+  return `${key}=${text} (${value.origin.label}) has no effect: ${unsupported.sentence}`;
+}
+
+function unknownSentence(
+  key: string,
+  where: string,
+  nearest: string | undefined,
+): string {
+  const guess = nearest === undefined ? "" : `; did you mean ${nearest}?`;
+  return `Unknown key ${key} (${where}) is ignored${guess}`;
+}

@@ -1,0 +1,238 @@
+/**
+ * Configuration: the values in force, their text for GET_BROKER_CONFIG (26), and the two doors
+ * through which they change: UPDATE_BROKER_CONFIG (25) or PATCH, and a reload of the file.
+ *
+ * Invariants
+ * - A change is validated as a whole before any of it holds.
+ * - Keys that need a restart are written to the file and reported, never half applied.
+ */
+import type { ConfigOrigin } from "./config_error.ts";
+import type { ConfigKeys, ValuesOf } from "./config_key.ts";
+import { type LoadedConfig, namesByAlias, readKey } from "./config_loader.ts";
+import { updateProperties } from "./properties.ts";
+
+const LIVE_ORIGIN: ConfigOrigin = {
+  kind: "live",
+  label: "changed at run time",
+};
+
+/** As DataVersion of reference 1.8. */
+export interface ConfigurationVersion {
+  readonly stateVersion: number;
+  readonly timestamp: number;
+  readonly counter: number;
+}
+
+/** The file behind a configuration. */
+export interface ConfigurationFile {
+  readonly name: string;
+  read(): string;
+  /** Whole-file replace. */
+  replace(text: string): Promise<void>;
+}
+
+/** What one change did. */
+export interface ConfigurationChange {
+  /** Keys that hold from now on. */
+  readonly changed: readonly string[];
+  /** Keys that hold after a restart. */
+  readonly afterRestart: readonly string[];
+  /** Keys that nobody knows. */
+  readonly unknown: readonly string[];
+  /** True when the file was written. */
+  readonly isPersisted: boolean;
+}
+
+/** A key that may not be changed from outside (configBlackList); answers 16. */
+export class ForbiddenKeyError extends Error {
+  override readonly name = "ForbiddenKeyError";
+  constructor(readonly key: string) {
+    super(`Key ${key} may not be changed at run time`);
+  }
+}
+
+/** One key as `/admin/config` and `check-config` show it. */
+export interface ConfigurationEntry {
+  readonly key: string;
+  readonly value: string;
+  readonly origin: string;
+  readonly unit: string | null;
+  readonly isLive: boolean;
+  readonly doc: string;
+}
+
+/** Keys that decide who may come in, or where files lie: only the file's owner changes them. */
+const FORBIDDEN_KEYS: ReadonlySet<string> = new Set([
+  "adminToken",
+  "adminListenAddress",
+  "bindAddress",
+  "configBlackList",
+  "brokerConfigPath",
+  "configStorePath",
+  "kvConfigPath",
+  "storePathRootDir",
+  "storePathCommitLog",
+]);
+
+/** The configuration of one running program. */
+export class Configuration<K extends ConfigKeys> {
+  /** Called with the new values after a change that holds at once. */
+  onChanged:
+    | ((values: ValuesOf<K>, changed: readonly string[]) => void)
+    | null = null;
+
+  readonly #keys: K;
+  readonly #names: ReadonlyMap<string, string>;
+  readonly #file: ConfigurationFile | null;
+  readonly #nowMs: () => number;
+  readonly #check: (loaded: LoadedConfig<K>) => void;
+  #loaded: LoadedConfig<K>;
+  #version: ConfigurationVersion;
+
+  constructor(
+    keys: K,
+    loaded: LoadedConfig<K>,
+    file: ConfigurationFile | null,
+    nowMs: () => number,
+    /** Throws ConfigError when keys contradict each other. */
+    check: (loaded: LoadedConfig<K>) => void = () => {},
+  ) {
+    this.#check = check;
+    this.#keys = keys;
+    this.#names = namesByAlias(keys);
+    this.#loaded = loaded;
+    this.#file = file;
+    this.#nowMs = nowMs;
+    this.#version = { stateVersion: 0, timestamp: nowMs(), counter: 0 };
+  }
+
+  get values(): ValuesOf<K> {
+    return this.#loaded.values;
+  }
+
+  get origins(): LoadedConfig<K>["origins"] {
+    return this.#loaded.origins;
+  }
+
+  /** Counts changes; header field `version` of 26. */
+  get dataVersion(): ConfigurationVersion {
+    return this.#version;
+  }
+
+  /** `key=value` lines, secrets left out: the body of GET_BROKER_CONFIG. */
+  text(): string {
+    let text = "";
+    for (const key of Object.keys(this.#keys)) {
+      if (this.#keys[key]!.isSecret) continue;
+      text += `${key}=${this.values[key]}\n`;
+    }
+    for (const [key, value] of this.#loaded.inactive) {
+      text += `${key}=${value}\n`;
+    }
+    return text;
+  }
+
+  /** Every key with its origin; secrets masked. */
+  entries(): ConfigurationEntry[] {
+    return configurationEntries(this.#keys, this.#loaded);
+  }
+
+  /**
+   * Takes over `changes` (key → text). Throws ForbiddenKeyError or ConfigError and then
+   * changes nothing.
+   */
+  async update(
+    changes: ReadonlyMap<string, string>,
+  ): Promise<ConfigurationChange> {
+    const unknown: string[] = [];
+    const accepted = new Map<string, string>();
+    const next: Record<string, unknown> = {};
+    for (const [given, value] of changes) {
+      const key = this.#names.get(given) ?? given;
+      if (FORBIDDEN_KEYS.has(key)) throw new ForbiddenKeyError(key);
+      if (this.#keys[key] === undefined) {
+        unknown.push(given);
+        continue;
+      }
+      next[key] = readKey(this.#keys, key, {
+        text: value,
+        origin: LIVE_ORIGIN,
+      });
+      accepted.set(key, value.trim());
+    }
+    this.#check({
+      ...this.#loaded,
+      values: { ...this.values, ...next } as ValuesOf<K>,
+    });
+    const isPersisted = await this.#persist(accepted);
+    return { ...this.#apply(next, LIVE_ORIGIN), unknown, isPersisted };
+  }
+
+  /** Takes over what differs in a newly loaded configuration (SIGHUP). */
+  reload(loaded: LoadedConfig<K>): ConfigurationChange {
+    const next: Record<string, unknown> = {};
+    for (const key of Object.keys(this.#keys)) next[key] = loaded.values[key];
+    const change = this.#apply(next, null, loaded);
+    return { ...change, unknown: [], isPersisted: false };
+  }
+
+  #apply(
+    next: Readonly<Record<string, unknown>>,
+    origin: ConfigOrigin | null,
+    source?: LoadedConfig<K>,
+  ): { changed: string[]; afterRestart: string[] } {
+    const values: Record<string, unknown> = { ...this.values };
+    const origins: Record<string, ConfigOrigin> = { ...this.origins };
+    const changed: string[] = [];
+    const afterRestart: string[] = [];
+    for (const [key, value] of Object.entries(next)) {
+      if (value === values[key]) continue;
+      if (!this.#keys[key]!.isLive) {
+        afterRestart.push(key);
+        continue;
+      }
+      changed.push(key);
+      values[key] = value;
+      origins[key] = origin ?? source!.origins[key]!;
+    }
+    if (changed.length > 0) {
+      this.#loaded = {
+        ...this.#loaded,
+        values: Object.freeze(values) as ValuesOf<K>,
+        origins: origins as LoadedConfig<K>["origins"],
+      };
+      const { stateVersion, counter } = this.#version;
+      this.#version = {
+        stateVersion,
+        timestamp: this.#nowMs(),
+        counter: counter + 1,
+      };
+      this.onChanged?.(this.values, changed);
+    }
+    return { changed, afterRestart };
+  }
+
+  async #persist(changes: ReadonlyMap<string, string>): Promise<boolean> {
+    if (this.#file === null || changes.size === 0) return false;
+    await this.#file.replace(updateProperties(this.#file.read(), changes));
+    return true;
+  }
+}
+
+/** Every key with its origin; secrets masked. */
+export function configurationEntries(
+  keys: ConfigKeys,
+  loaded: LoadedConfig<ConfigKeys>,
+): ConfigurationEntry[] {
+  return Object.entries(keys).map(([key, { isSecret, unit, isLive, doc }]) => {
+    const value = String(loaded.values[key]);
+    return {
+      key,
+      value: isSecret && value !== "" ? "***" : value,
+      origin: loaded.origins[key]!.label,
+      unit,
+      isLive,
+      doc,
+    };
+  });
+}

@@ -1,0 +1,99 @@
+/** loadNamesrvConfig: everything that `namesrv` is told, as frozen slices. */
+import type { NamesrvOptions } from "../namesrv/namesrv_options.ts";
+import type { RemotingServerOptions } from "../remoting/remoting_options.ts";
+import { type HostFacts, type LogValues, sliceOf } from "./broker_config.ts";
+import {
+  type ConfigKey,
+  flag,
+  integer,
+  millis,
+  port,
+  text,
+  type ValuesOf,
+} from "./config_key.ts";
+import { loadConfig, type LoadedConfig } from "./config_loader.ts";
+import type { ConfigInput } from "./config_sources.ts";
+import { LOG_KEYS } from "./log_keys.ts";
+import { REMOTING_SERVER_KEYS } from "./remoting_keys.ts";
+
+const LIVE = { isLive: true } as const;
+
+/** Every key of NamesrvOptions (reference 15.3). */
+export const NAMESRV_KEYS = {
+  bindAddress: text("0.0.0.0", "Address on which the port is bound"),
+  listenPort: port(9_876, "Port of the name server; 0 takes a free one"),
+  kvConfigPath: text("", "File of KV configuration; empty: memory only"),
+  configStorePath: text("", "The file that this was read from"),
+  orderMessageEnable: flag(false, "Add orderTopicConf to routes"),
+  returnOrderTopicConfigToBroker: flag(
+    true,
+    "Tell brokers the order configuration when they register",
+  ),
+  scanNotActiveBrokerInterval: millis(
+    5_000,
+    "Between two looks for brokers that fell silent",
+    { min: 100 },
+  ),
+  supportActingMaster: flag(false, "Show the smallest slave as master"),
+  notifyMinBrokerIdChanged: flag(false, "Tell brokers their smallest id"),
+  enableAllTopicList: flag(true, "Answer request 206"),
+  needWaitForService: flag(false, "Refuse routes at first"),
+  waitSecondsForService: integer(45, "How long routes are refused", {
+    unit: "s",
+  }),
+  deleteTopicWithBrokerRegistration: flag(
+    true,
+    "A registration without a topic takes it out of the route",
+  ),
+  registeredBrokersMax: integer(4_096, "Brokers registered at once", {
+    min: 1,
+  }),
+  topicsMax: integer(500_000, "Topics in the route table", { min: 1 }),
+  kvConfigEntriesMax: integer(10_000, "KV entries", { min: 1 }),
+} as const satisfies {
+  readonly [P in keyof NamesrvOptions]: ConfigKey<NamesrvOptions[P]>;
+};
+
+/** All keys of `namesrv`. */
+export const NAMESRV_PROGRAM_KEYS = {
+  ...NAMESRV_KEYS,
+  ...REMOTING_SERVER_KEYS,
+  ...LOG_KEYS,
+} as const;
+
+/** Values by key. */
+export type NamesrvValues = ValuesOf<typeof NAMESRV_PROGRAM_KEYS>;
+
+/** One frozen slice per room. */
+export interface NamesrvSlices {
+  readonly namesrv: NamesrvOptions;
+  readonly remotingServer: RemotingServerOptions;
+  readonly log: LogValues;
+}
+
+/** The configuration of a name server. */
+export interface NamesrvConfig
+  extends LoadedConfig<typeof NAMESRV_PROGRAM_KEYS> {
+  readonly slices: NamesrvSlices;
+}
+
+/** Loads and checks. Throws ConfigError. */
+export function loadNamesrvConfig(
+  input: ConfigInput,
+  host: HostFacts,
+): NamesrvConfig {
+  const loaded = loadConfig(NAMESRV_PROGRAM_KEYS, input, {
+    kvConfigPath: `${host.homeDirectory}/namesrv/kvConfig.json`,
+    configStorePath: input.file?.name ?? "",
+  });
+  return { ...loaded, slices: namesrvSlices(loaded.values) };
+}
+
+/** Cuts the values into one frozen slice per room. */
+export function namesrvSlices(values: NamesrvValues): NamesrvSlices {
+  return Object.freeze({
+    namesrv: sliceOf(NAMESRV_KEYS, values),
+    remotingServer: sliceOf(REMOTING_SERVER_KEYS, values),
+    log: sliceOf(LOG_KEYS, values),
+  });
+}

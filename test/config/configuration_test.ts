@@ -1,0 +1,135 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { test } from "node:test";
+import {
+  BROKER_PROGRAM_KEYS,
+  loadBrokerConfig,
+} from "../../src/config/broker_config.ts";
+import { checkBrokerRules } from "../../src/config/broker_rules.ts";
+import { ConfigError } from "../../src/config/config_error.ts";
+import {
+  Configuration,
+  ForbiddenKeyError,
+} from "../../src/config/configuration.ts";
+import { parseProperties } from "../../src/config/properties.ts";
+
+function open(
+  text = "# ours\nfileReservedTime=48\nsendThreadPoolQueueCapacity=7\n",
+) {
+  const file = {
+    name: "broker.conf",
+    text,
+    read: () => file.text,
+    replace: (next: string) => {
+      file.text = next;
+      return Promise.resolve();
+    },
+  };
+  const load = () =>
+    loadBrokerConfig(
+      {
+        file: { name: file.name, text: file.text },
+        env: { POCKETMQ_ADMIN_TOKEN: "0123456789abcdef" },
+        settings: [],
+      },
+      "apache",
+      { hostname: "h", homeDirectory: "/home" },
+    );
+  let nowMs = 1_000;
+  const configuration = new Configuration(
+    BROKER_PROGRAM_KEYS,
+    load(),
+    file,
+    () => nowMs++,
+    (it) => checkBrokerRules(it.values, it.origins),
+  );
+  return { file, load, configuration };
+}
+
+test("Configuration.text() lists all keys but secrets", () => {
+  const entries = parseProperties(open().configuration.text());
+  const values = new Map(entries.map((it) => [it.key, it.value]));
+  assertEquals(values.get("fileReservedTime"), "48");
+  assertEquals(values.get("mappedFileSizeCommitLog"), "1073741824");
+  assertEquals(values.get("sendThreadPoolQueueCapacity"), "7");
+  assertEquals(values.has("adminToken"), false);
+});
+
+test("Configuration.entries() masks secrets and shows origins", () => {
+  const entries = open().configuration.entries();
+  const of = (key: string) => entries.find((it) => it.key === key);
+  assertEquals(of("adminToken")?.value, "***");
+  assertEquals(of("adminToken")?.origin, "POCKETMQ_ADMIN_TOKEN");
+  assertEquals(of("fileReservedTime")?.origin, "broker.conf:2");
+  assertEquals(of("listenPort")?.origin, "default");
+});
+
+test("Configuration.update() applies live keys and persists all", async () => {
+  const { configuration, file } = open();
+  const seen: (readonly string[])[] = [];
+  configuration.onChanged = (_values, changed) => seen.push(changed);
+  const change = await configuration.update(
+    new Map([["fileReservedTime", " 24 "], ["listenPort", "0"], ["xyz", "1"]]),
+  );
+  assertEquals(change, {
+    changed: ["fileReservedTime"],
+    afterRestart: ["listenPort"],
+    unknown: ["xyz"],
+    isPersisted: true,
+  });
+  assertEquals(seen, [["fileReservedTime"]]);
+  assertEquals(configuration.values.fileReservedTime, 24);
+  assertEquals(configuration.values.listenPort, 10_911);
+  assertEquals(configuration.dataVersion.counter, 1);
+  assert(file.text.startsWith("# ours\n"));
+  assertEquals(
+    parseProperties(file.text).map((it) => `${it.key}=${it.value}`),
+    ["fileReservedTime=24", "sendThreadPoolQueueCapacity=7", "listenPort=0"],
+  );
+});
+
+test("Configuration.update() changes nothing when one value is bad", async () => {
+  const { configuration, file } = open();
+  const before = file.text;
+  await assertRejects(
+    () =>
+      configuration.update(
+        new Map([["fileReservedTime", "24"], ["deleteWhen", "noon"]]),
+      ),
+    ConfigError,
+    "deleteWhen=noon",
+  );
+  await assertRejects(
+    () =>
+      configuration.update(
+        new Map([["maxMessageSize", "67108864"], [
+          "mappedFileSizeCommitLog",
+          "65536",
+        ]]),
+      ),
+    ConfigError,
+    "one file",
+  );
+  assertEquals(configuration.values.fileReservedTime, 48);
+  assertEquals(file.text, before);
+});
+
+test("Configuration.update() refuses keys that decide who comes in", async () => {
+  const { configuration } = open();
+  for (const key of ["adminToken", "bindAddress", "configBlackList"]) {
+    await assertRejects(
+      () => configuration.update(new Map([[key, "x"]])),
+      ForbiddenKeyError,
+      key,
+    );
+  }
+});
+
+test("Configuration.reload() takes live keys and names the rest", () => {
+  const { configuration, file, load } = open();
+  file.text = "fileReservedTime=12\nlistenPort=20911\n";
+  const change = configuration.reload(load());
+  assertEquals(change.changed, ["fileReservedTime"]);
+  assertEquals(change.afterRestart, ["listenPort"]);
+  assertEquals(configuration.values.fileReservedTime, 12);
+  assertEquals(configuration.origins.fileReservedTime.label, "broker.conf:1");
+});
