@@ -1,53 +1,9 @@
 /** Stock Java clients against the executable. */
 import { assert, assertEquals } from "@std/assert";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { eventually } from "../support/eventually.ts";
-import { PocketMQProcess, runPocketMQ } from "../support/pocketmq_process.ts";
+import { type Site, withSite } from "../support/site.ts";
 import { Member, ROCKETMQ_VERSIONS, runDriver } from "./java.ts";
-
-interface Site {
-  folder: string;
-  namesrv: string;
-  broker: PocketMQProcess;
-  createTopic(topic: string): Promise<void>;
-}
-
-const PORTS = [
-  "--listen-port",
-  "0",
-  "--namesrv-port",
-  "0",
-  "--admin-port",
-  "0",
-];
-
-async function withSite(run: (site: Site) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(`${tmpdir()}/pocketmq-interop-`);
-  const broker = await PocketMQProcess.start([
-    "standalone",
-    "--store",
-    `${folder}/store`,
-    ...PORTS,
-  ]);
-  const namesrv = broker.address("namesrv");
-  const site: Site = {
-    folder,
-    namesrv,
-    broker,
-    async createTopic(topic) {
-      const made = await runPocketMQ(["topic", "create", topic, "-n", namesrv]);
-      assertEquals(made.code, 0, made.stderr);
-    },
-  };
-  try {
-    await run(site);
-  } finally {
-    await site.broker.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
 
 for (const version of ROCKETMQ_VERSIONS) {
   test(`Java ${version} sends in all four ways and receives exactly that in queue order`, async () => {
@@ -157,7 +113,7 @@ async function shareAndRestart(version: string, site: Site): Promise<void> {
       { timeoutMs: 60_000 },
     );
     assertEquals(await first.leave(), 0);
-    await restart(site);
+    await site.restart();
     await send(1200, 100);
     const third = member("third");
     try {
@@ -178,31 +134,6 @@ async function shareAndRestart(version: string, site: Site): Promise<void> {
 
 /** True once both members are seen by the broker. */
 async function membersOf(site: Site): Promise<boolean> {
-  const shown = await runPocketMQ([
-    "group",
-    "show",
-    "share-group",
-    "-n",
-    site.namesrv,
-    "--json",
-  ]);
+  const shown = await site.run("group", "show", "share-group", "--json");
   return (shown.stdout.match(/@/g) ?? []).length >= 2;
-}
-
-async function restart(site: Site): Promise<void> {
-  const ports = ["namesrv", "broker", "admin"].map((it) =>
-    String(site.broker.port(it))
-  );
-  assertEquals(await site.broker.stop(), 0);
-  site.broker = await PocketMQProcess.start([
-    "standalone",
-    "--store",
-    `${site.folder}/store`,
-    "--namesrv-port",
-    ports[0]!,
-    "--listen-port",
-    ports[1]!,
-    "--admin-port",
-    ports[2]!,
-  ]);
 }

@@ -1,0 +1,158 @@
+/**
+ * The tour: builds the executable, starts it, sends and receives a few
+ * messages, shows the admin answer, and stays up until Ctrl-C.
+ * `--once` ends after the tour with exit 0.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { PocketMQProcess } from "../test/support/pocketmq_process.ts";
+
+const PROGRAM = "dist/pocketmq";
+const TOPIC = "QuickStart";
+const DEFAULT_PORTS = { namesrv: 9876, broker: 10911, admin: 10913 };
+
+const once = process.argv.includes("--once");
+const unknown = process.argv.slice(2).filter((it) => it !== "--once");
+if (unknown.length > 0) {
+  console.error(
+    `Unknown option ${unknown[0]}: use scripts/quickstart [--once]`,
+  );
+  process.exit(2);
+}
+
+say("Building dist/pocketmq: one file, no JVM, no Node.js needed to run it.");
+run(["node_modules/.bin/bun", "scripts/build.ts"]);
+
+const folder = mkdtempSync(`${tmpdir()}/pocketmq-quickstart-`);
+const free = await portsAreFree();
+const ports = free ? DEFAULT_PORTS : { namesrv: 0, broker: 0, admin: 0 };
+if (!free) say("The usual ports are taken here, so free ones are used.");
+const start = [
+  "standalone",
+  "--store",
+  folder,
+  "--namesrv-port",
+  String(ports.namesrv),
+  "--listen-port",
+  String(ports.broker),
+  "--admin-port",
+  String(ports.admin),
+];
+say("Starting name server, broker and admin server in one process:");
+console.log(`$ ${PROGRAM} ${start.join(" ")}`);
+process.env.POCKETMQ_UNDER_TEST = "executable";
+const server = await PocketMQProcess.start(start);
+for (const { name, bound } of server.ready.listeners) {
+  console.log(`  ${name.padEnd(8)} ${bound}`);
+}
+console.log(`  ready in ${server.ready.ms} ms`);
+
+let stopping = false;
+process.on("SIGINT", () => void finish());
+process.on("SIGTERM", () => void finish());
+try {
+  tour();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  await finish(1);
+}
+if (once) await finish();
+say("It stays up until you press Ctrl-C; its data is then removed.");
+
+function tour(): void {
+  const namesrv = server.address("namesrv");
+  say("Sending three messages (any RocketMQ client does the same):");
+  pocketmq("produce", TOPIC, "hello", "-n", namesrv, "--tag", "Greeting");
+  pocketmq("produce", TOPIC, "how are you", "-n", namesrv, "--key", "order-1");
+  pocketmq("produce", TOPIC, "goodbye", "-n", namesrv);
+  say("Receiving them:");
+  const consumed = pocketmq(
+    "consume",
+    TOPIC,
+    "-n",
+    namesrv,
+    "--group",
+    "quickstart-readers",
+    "--from",
+    "first",
+    "--count",
+    "3",
+    "--timeout",
+    "30",
+  );
+  const got = consumed.split("\n").filter((it) => it !== "").sort();
+  if (got.join() !== "goodbye,hello,how are you") {
+    throw new Error(`Sent three messages and received: ${got.join(", ")}`);
+  }
+  say("What the admin server says of replication, and of the topic:");
+  const admin = `http://${server.address("admin")}`;
+  run(
+    ["curl", "-s", `${admin}/admin/ha`],
+    () => fetchText(`${admin}/admin/ha`),
+  );
+  pocketmq("topic", "show", TOPIC, "-n", namesrv);
+  say(`Next:
+  point a RocketMQ client at name server ${namesrv}
+  open ${admin}/ in a browser
+  ${PROGRAM} --help
+  README.md tells about configuration, limits and the store's files`);
+}
+
+function pocketmq(...args: string[]): string {
+  return run([PROGRAM, ...args]);
+}
+
+function fetchText(url: string): string {
+  const script = `console.log(await (await fetch(${
+    JSON.stringify(url)
+  })).text())`;
+  const child = Bun.spawnSync(["node_modules/.bin/bun", "-e", script]);
+  if (child.exitCode !== 0) throw new Error(`No answer from ${url}`);
+  return String(child.stdout);
+}
+
+/** Shows the command and what it prints; `instead` gives the text without running it. */
+function run(command: string[], instead?: () => string): string {
+  console.log(
+    `$ ${command.map((it) => /\s/.test(it) ? `"${it}"` : it).join(" ")}`,
+  );
+  if (instead !== undefined) {
+    const text = instead();
+    console.log(text.trimEnd());
+    return text;
+  }
+  const child = Bun.spawnSync(command, { stdout: "pipe", stderr: "pipe" });
+  const text = String(child.stdout);
+  if (text !== "") console.log(text.trimEnd());
+  if (child.exitCode !== 0) {
+    throw new Error(`${command.join(" ")} failed: ${child.stderr}`);
+  }
+  return text;
+}
+
+function say(text: string): void {
+  console.log(`\n${text}`);
+}
+
+async function portsAreFree(): Promise<boolean> {
+  const wanted = [9876, 10909, 10911, 10912, 10913];
+  const results = await Promise.all(
+    wanted.map((port) =>
+      new Promise<boolean>((resolve) => {
+        const probe = createServer();
+        probe.once("error", () => resolve(false));
+        probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+      })
+    ),
+  );
+  return results.every((it) => it);
+}
+
+async function finish(code = 0): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(code);
+}

@@ -1,0 +1,181 @@
+/** Wrong configuration: one sentence on standard error that names key, value and cure; exit 2. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import process from "node:process";
+import { test } from "node:test";
+import { runPocketMQ } from "../support/pocketmq_process.ts";
+import { withSite } from "../support/site.ts";
+
+const FREE = ["--listen-port", "0", "--namesrv-port", "0", "--admin-port", "0"];
+
+async function refused(args: string[], ...parts: RegExp[]): Promise<void> {
+  const startedAt = Date.now();
+  const done = await runPocketMQ(args);
+  assertEquals(done.code, 2, `${args.join(" ")}: ${done.stdout}${done.stderr}`);
+  assert(Date.now() - startedAt < 5_000, "took more than 5 s");
+  const lines = done.stderr.trim().split("\n");
+  assertEquals(lines.length, 1, done.stderr);
+  for (const part of parts) assertMatch(lines[0]!, part);
+}
+
+async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(`${tmpdir()}/pocketmq-test-`);
+  try {
+    await run(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+test("a bad number names the key and the value", () =>
+  inFolder(async (folder) => {
+    await refused(
+      [
+        "standalone",
+        "--store",
+        folder,
+        "--set",
+        "listenPort=ten",
+        ...FREE.slice(2),
+      ],
+      /listenPort/,
+      /ten/,
+    );
+    await refused(
+      [
+        "standalone",
+        "--store",
+        folder,
+        ...FREE,
+        "--set",
+        "fileReservedTime=-3",
+      ],
+      /fileReservedTime/,
+      /-3/,
+    );
+    writeFileSync(`${folder}/broker.conf`, "# x\nmaxMessageSize = 4MBB\n");
+    await refused(
+      ["broker", "-c", `${folder}/broker.conf`],
+      /maxMessageSize/,
+      /4MBB/,
+      /broker\.conf:2/,
+    );
+  }));
+
+test("a missing file, an unknown command and an unknown option are usage errors", async () => {
+  await refused(["broker", "-c", "no-such.conf"], /no-such\.conf/);
+  assertEquals((await runPocketMQ(["brocker"])).code, 2);
+  assertEquals((await runPocketMQ(["broker", "--colour"])).code, 2);
+});
+
+test("a port in use is named", () =>
+  inFolder(async (folder) => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const port = String((other.address() as { port: number }).port);
+    try {
+      await refused(
+        [
+          "standalone",
+          "--store",
+          folder,
+          "--listen-port",
+          "0",
+          "--namesrv-port",
+          port,
+          "--admin-port",
+          "0",
+        ],
+        new RegExp(port),
+        /in use/,
+      );
+      await refused(
+        [
+          "standalone",
+          "--store",
+          folder,
+          "--listen-port",
+          port,
+          "--namesrv-port",
+          "0",
+          "--admin-port",
+          "0",
+        ],
+        new RegExp(port),
+        /listenPort/,
+        /in use/,
+      );
+    } finally {
+      other.close();
+    }
+  }));
+
+test("a store that another process holds is refused and stays unharmed", () =>
+  withSite(async (site) => {
+    await site.run("produce", "Hello", "x");
+    await refused(
+      ["standalone", "--store", site.storePath, ...FREE],
+      /storePathRootDir|store/,
+      /another/,
+    );
+    const read = await site.run(
+      "consume",
+      "Hello",
+      "--group",
+      "g",
+      "--from",
+      "first",
+      "--count",
+      "1",
+      "--timeout",
+      "20",
+    );
+    assertEquals([read.code, read.stdout], [0, "x\n"]);
+  }));
+
+test("a store path that cannot be written is refused", () =>
+  inFolder(async (folder) => {
+    writeFileSync(`${folder}/file`, "");
+    await refused(
+      ["standalone", "--store", `${folder}/file/store`, ...FREE],
+      /file\/store/,
+    );
+    if (process.getuid?.() === 0) return; // Nothing is unwritable to root.
+    mkdirSync(`${folder}/locked`);
+    chmodSync(`${folder}/locked`, 0o500);
+    await refused(
+      ["standalone", "--store", `${folder}/locked/store`, ...FREE],
+      /locked/,
+    );
+  }));
+
+test("unknown keys and foreign files are warnings", () =>
+  withSite(async (site) => {
+    assertMatch(site.server.stderr, /flushDiskTyp/);
+    await site.run("produce", "Hello", "x");
+    writeFileSync(`${site.storePath}/commitlog/.DS_Store`, "x");
+    writeFileSync(`${site.storePath}/consumequeue/notes.txt`, "x");
+    await site.restart();
+    assertMatch(site.server.stderr, /\.DS_Store/);
+    const read = await site.run(
+      "consume",
+      "Hello",
+      "--group",
+      "g",
+      "--from",
+      "first",
+      "--count",
+      "1",
+      "--timeout",
+      "20",
+    );
+    assertEquals([read.code, read.stdout], [0, "x\n"]);
+  }, ["--set", "flushDiskTyp=SYNC_FLUSH"]));
