@@ -1,0 +1,14 @@
+/** ClientChannelInfo: one client as the broker knows it (reference 11.3). */
+import type { RemotingConnection } from "../remoting/request_processor.ts";
+
+/** A client instance on its connection. */
+export interface ClientChannelInfo {
+  readonly clientId: string;
+  /** LanguageCode name. */
+  readonly language: string;
+  /** Version ordinal (reference 1.5). */
+  readonly version: number;
+  readonly connection: RemotingConnection;
+  /** Wall clock of the last heartbeat. */
+  lastUpdateTimestamp: number;
+}

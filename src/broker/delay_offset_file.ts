@@ -1,0 +1,76 @@
+/**
+ * DelayOffsetFile: `config/delayOffset.json`, where the delivery of delay
+ * levels stands. Kept as it was found and answered to slaves (code 45).
+ */
+import {
+  dataVersionFromJson,
+  dataVersionToJson,
+} from "../protocol/body/data_version_body.ts";
+import type { Clock } from "../io/clock.ts";
+import { integerOf, type JsonObject } from "../protocol/body/json_fields.ts";
+import { writePrettyFastjson } from "../protocol/pretty_fastjson.ts";
+import type { MetadataFile } from "./config_manager.ts";
+import { parseTableText } from "./table_file.ts";
+
+const OFFSET_TABLE = "offsetTable";
+
+/** The offsets of the delay levels. */
+export class DelayOffsetFile {
+  readonly #file: MetadataFile;
+  #json: JsonObject;
+
+  constructor(file: MetadataFile, clock: Clock) {
+    this.#file = file;
+    this.#json = {
+      // A 5.x slave fails on a missing version.
+      dataVersion: dataVersionToJson({
+        stateVersion: 0,
+        timestamp: clock.nowMs(),
+        counter: 0,
+      }),
+      [OFFSET_TABLE]: {},
+    };
+  }
+
+  /** Reads the file; a file of no use changes nothing. Never throws. */
+  load(): void {
+    try {
+      const json = this.#file.read(decode);
+      if (json !== undefined) this.#json = { ...this.#json, ...json };
+    } catch {
+      // JsonFile has said so; delivery begins at the queues' min offsets.
+    }
+  }
+
+  /** The next offset to deliver by delay level. */
+  offsets(): ReadonlyMap<number, number> {
+    const table = this.#json[OFFSET_TABLE] as JsonObject;
+    return new Map(
+      Object.entries(table).map((
+        [level, offset],
+      ) => [integerOf(level, OFFSET_TABLE), integerOf(offset, level)]),
+    );
+  }
+
+  /** The whole file's text. */
+  encode(): string {
+    return writePrettyFastjson(this.#json);
+  }
+}
+
+/** Throws when the text is no delayOffset.json. */
+function decode(text: string): JsonObject {
+  const { json, table } = parseTableText(
+    text,
+    "delayOffset.json",
+    OFFSET_TABLE,
+  );
+  for (const [level, offset] of Object.entries(table)) {
+    integerOf(level, OFFSET_TABLE);
+    integerOf(offset, level);
+  }
+  const version = dataVersionFromJson(json.dataVersion);
+  return json.dataVersion === undefined
+    ? json
+    : { ...json, dataVersion: dataVersionToJson(version) };
+}

@@ -1,0 +1,119 @@
+/**
+ * RebalanceLockManager: which client of a group owns a queue, for consumers
+ * that keep order (reference 11.4). In memory only: owners renew every 20 s.
+ */
+import type { Clock } from "../io/clock.ts";
+import type { Logger } from "../io/logger.ts";
+import type { MessageQueue } from "../model/message_queue.ts";
+import type { BrokerOptions } from "./broker_options.ts";
+
+/** Milliseconds between two sweeps of expired locks. */
+const SWEEP_INTERVAL_MS = 60_000;
+
+interface LockEntry {
+  clientId: string;
+  lastUpdateTimestamp: number;
+}
+
+/** The locks by group and queue. */
+export class RebalanceLockManager {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #groups = new Map<string, Map<string, LockEntry>>();
+  #options: BrokerOptions;
+  #sweptMs: number;
+
+  constructor(
+    ports: { readonly clock: Clock; readonly logger: Logger },
+    options: BrokerOptions,
+  ) {
+    this.#clock = ports.clock;
+    this.#logger = ports.logger;
+    this.#options = options;
+    this.#sweptMs = ports.clock.nowMs();
+  }
+
+  reconfigure(options: BrokerOptions): void {
+    this.#options = options;
+  }
+
+  /** Takes or renews what is free, owned by the client or expired; gives the queues it owns now. */
+  tryLockBatch(
+    group: string,
+    queues: readonly MessageQueue[],
+    clientId: string,
+  ): MessageQueue[] {
+    const nowMs = this.#clock.nowMs();
+    let locks = this.#groups.get(group);
+    if (locks === undefined) this.#groups.set(group, locks = new Map());
+    const locked: MessageQueue[] = [];
+    for (const queue of queues) {
+      const key = keyOf(queue);
+      const entry = locks.get(key);
+      if (entry === undefined) {
+        locks.set(key, { clientId, lastUpdateTimestamp: nowMs });
+      } else if (entry.clientId === clientId) {
+        entry.lastUpdateTimestamp = nowMs;
+      } else if (this.#isExpired(entry, nowMs)) {
+        this.#logger.info("an expired queue lock changed its owner", {
+          group,
+          topic: queue.topic,
+          queueId: queue.queueId,
+          from: entry.clientId,
+          to: clientId,
+        });
+        entry.clientId = clientId;
+        entry.lastUpdateTimestamp = nowMs;
+      } else continue;
+      locked.push(queue);
+    }
+    if (locks.size === 0) this.#groups.delete(group);
+    return locked;
+  }
+
+  /** Frees the queues that the client owns; others are left alone. */
+  unlockBatch(
+    group: string,
+    queues: readonly MessageQueue[],
+    clientId: string,
+  ): void {
+    const locks = this.#groups.get(group);
+    if (locks === undefined) return;
+    for (const queue of queues) {
+      const key = keyOf(queue);
+      if (locks.get(key)?.clientId === clientId) locks.delete(key);
+    }
+    if (locks.size === 0) this.#groups.delete(group);
+  }
+
+  /** False while any lock of the group is alive: its consumer keeps order. */
+  isLockAllExpired(group: string): boolean {
+    const nowMs = this.#clock.nowMs();
+    for (const entry of this.#groups.get(group)?.values() ?? []) {
+      if (!this.#isExpired(entry, nowMs)) return false;
+    }
+    return true;
+  }
+
+  /** Forgets locks that nobody renews. */
+  tick(nowMs: number): void {
+    const sinceMs = nowMs - this.#sweptMs;
+    if (sinceMs >= 0 && sinceMs < SWEEP_INTERVAL_MS) return;
+    this.#sweptMs = nowMs;
+    for (const [group, locks] of this.#groups) {
+      for (const [key, entry] of locks) {
+        if (this.#isExpired(entry, nowMs)) locks.delete(key);
+      }
+      if (locks.size === 0) this.#groups.delete(group);
+    }
+  }
+
+  #isExpired(entry: LockEntry, nowMs: number): boolean {
+    return nowMs - entry.lastUpdateTimestamp >
+      this.#options.rebalanceLockMaxLiveTime;
+  }
+}
+
+function keyOf(queue: MessageQueue): string {
+  return `${queue.topic}\u0001${queue.brokerName}\u0001${queue.queueId}`;
+}
