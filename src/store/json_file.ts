@@ -12,6 +12,7 @@
  */
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
+import { Coalesced } from "./coalesced.ts";
 import { createDirectories, parentDirectory } from "./directories.ts";
 
 /** Bigger files are not ours. */
@@ -24,9 +25,8 @@ export class JsonFile {
   /** True when the main file's present content may become the backup. */
   #mainIsGood = false;
   #degradedReason: string | null = null;
-  #waitingText: string | undefined;
-  #running: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  #waitingText = "";
+  readonly #writing = new Coalesced(() => this.#writeWaiting());
 
   constructor(fileSystem: FileSystem, readonly path: string, logger: Logger) {
     this.#fileSystem = fileSystem;
@@ -75,24 +75,11 @@ export class JsonFile {
    */
   write(text: string): Promise<void> {
     this.#waitingText = text;
-    if (this.#running === undefined) {
-      this.#running = this.#writeWaiting().finally(() => {
-        this.#running = undefined;
-      });
-      return this.#running;
-    }
-    if (this.#next === undefined) {
-      const again = () => {
-        this.#next = undefined;
-        return this.write(this.#waitingText!);
-      };
-      this.#next = this.#running.then(again, again);
-    }
-    return this.#next;
+    return this.#writing.run();
   }
 
   async #writeWaiting(): Promise<void> {
-    const bytes = new TextEncoder().encode(this.#waitingText!);
+    const bytes = new TextEncoder().encode(this.#waitingText);
     const directory = parentDirectory(this.path);
     const changed = createDirectories(this.#fileSystem, directory);
     const temporary = `${this.path}.tmp`;

@@ -99,8 +99,11 @@ export class MappedFile implements CachedFile {
     return this.#writtenEnd;
   }
 
-  /** Appends at `wrotePosition`; throws `FileError` and then has appended nothing. */
-  append(source: Uint8Array): void {
+  /**
+   * Appends at `wrotePosition`; throws `FileError` and then has appended nothing. Only the
+   * first `size` bytes count as data: what follows them is a terminator.
+   */
+  append(source: Uint8Array, size = source.length): void {
     const position = this.wrotePosition;
     try {
       this.writeAt(position, source);
@@ -108,7 +111,7 @@ export class MappedFile implements CachedFile {
       this.#eraseTornWrite(position, position + source.length);
       throw error;
     }
-    this.wrotePosition = position + source.length;
+    this.wrotePosition = position + size;
   }
 
   /** Writes inside the file; `wrotePosition` does not move. */
@@ -174,6 +177,23 @@ export class MappedFile implements CachedFile {
     this.#zeroRange(position, this.#writtenEnd);
     this.#writtenEnd = position;
     this.wrotePosition = position;
+  }
+
+  /**
+   * Zeroes what a crash may have left behind `position`, until `cleanBytes` in a row are zero.
+   * When the file goes on behind them, `writtenEnd` stays at its end.
+   */
+  zeroStale(position: number, cleanBytes: number): void {
+    const chunk = new Uint8Array(Math.min(cleanBytes, this.fileSize));
+    let start = position;
+    while (start < this.fileSize) {
+      const part = chunk.subarray(0, this.fileSize - start);
+      this.readAt(start, part);
+      start += part.length;
+      if (isZero(part)) break;
+      this.#zeroRange(start - part.length, start);
+    }
+    this.#writtenEnd = start < this.fileSize ? this.fileSize : position;
   }
 
   closeDescriptor(): void {

@@ -9,6 +9,7 @@
 import { assert } from "../base/assert.ts";
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
+import { Coalesced } from "./coalesced.ts";
 import { DescriptorCache } from "./descriptor_cache.ts";
 import { createDirectories, parentDirectory } from "./directories.ts";
 import { MappedFile, type MappedFilePlace } from "./mapped_file.ts";
@@ -36,8 +37,8 @@ export class MappedFileQueue {
   #flushedOffset = 0;
   /** Folders whose entries changed since their last sync. */
   #dirtyDirectories: Set<string> | undefined;
-  #running: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  /** Made on first use: most queues of a big store are never written to. */
+  #flushing: Coalesced | undefined;
 
   constructor(options: MappedFileQueueOptions) {
     this.#options = options;
@@ -171,20 +172,8 @@ export class MappedFileQueue {
    * Calls during a running sync share the one after it. Rejects for ever once a sync failed.
    */
   flush(): Promise<void> {
-    if (this.#running === undefined) {
-      this.#running = this.#flushNow().finally(() => {
-        this.#running = undefined;
-      });
-      return this.#running;
-    }
-    if (this.#next === undefined) {
-      const again = () => {
-        this.#next = undefined;
-        return this.flush();
-      };
-      this.#next = this.#running.then(again, again);
-    }
-    return this.#next;
+    this.#flushing ??= new Coalesced(() => this.#flushNow());
+    return this.#flushing.run();
   }
 
   /**
@@ -194,8 +183,32 @@ export class MappedFileQueue {
    * whole rest of the file is looked through.
    */
   truncateDirtyFiles(offset: number, tailIsZero = false): Promise<void> {
-    this.#truncate(offset, tailIsZero);
+    this.truncateNow(offset, tailIsZero);
     return this.flush();
+  }
+
+  /** As `truncateDirtyFiles`, without the sync: `flush` has to follow. */
+  truncateNow(offset: number, tailIsZero = false): void {
+    // Everything cut away: what follows begins in an empty queue.
+    let keep = this.#files.length;
+    while (keep > 0 && this.#files[keep - 1]!.fileFromOffset >= offset) {
+      keep -= 1;
+    }
+    // An end at a file boundary keeps the file that begins there: it is the one to append to.
+    const next = this.#files[keep];
+    if (next !== undefined && next.fileFromOffset === offset) keep += 1;
+    this.#removeFrom(keep);
+    const last = this.lastFile;
+    if (last !== undefined) {
+      const position = Math.min(
+        offset - last.fileFromOffset,
+        this.mappedFileSize,
+      );
+      if (tailIsZero) last.assumeZeroFrom(position);
+      else last.zeroFrom(position);
+      last.wrotePosition = position;
+    }
+    this.#flushedOffset = Math.min(this.#flushedOffset, this.maxOffset);
   }
 
   /** Removes the first `count` files, never the last one; durable when resolved. */
@@ -225,29 +238,6 @@ export class MappedFileQueue {
   /** Closes the descriptors; nothing is flushed. */
   close(): void {
     for (const file of this.#files) file.dispose();
-  }
-
-  #truncate(offset: number, tailIsZero: boolean): void {
-    // Everything cut away: what follows begins in an empty queue.
-    let keep = this.#files.length;
-    while (keep > 0 && this.#files[keep - 1]!.fileFromOffset >= offset) {
-      keep -= 1;
-    }
-    // An end at a file boundary keeps the file that begins there: it is the one to append to.
-    const next = this.#files[keep];
-    if (next !== undefined && next.fileFromOffset === offset) keep += 1;
-    this.#removeFrom(keep);
-    const last = this.lastFile;
-    if (last !== undefined) {
-      const position = Math.min(
-        offset - last.fileFromOffset,
-        this.mappedFileSize,
-      );
-      if (tailIsZero) last.assumeZeroFrom(position);
-      else last.zeroFrom(position);
-      last.wrotePosition = position;
-    }
-    this.#flushedOffset = Math.min(this.#flushedOffset, this.maxOffset);
   }
 
   #createFile(fileFromOffset: number): MappedFile {

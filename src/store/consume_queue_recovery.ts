@@ -1,0 +1,81 @@
+/** Where the units of a ConsumeQueue end after a start (reference 5.2). */
+import {
+  CONSUME_QUEUE_UNIT_SIZE as UNIT_SIZE,
+  isFillerUnit,
+  isValidUnit,
+  unitPhyOffset,
+} from "./consume_queue_unit.ts";
+import type { MappedFile } from "./mapped_file.ts";
+import type { MappedFileQueue } from "./mapped_file_queue.ts";
+
+const RECOVER_FILES = 3;
+const CHUNK_UNITS = 3_276;
+const CLEAN_BYTES = 65_536;
+
+const chunk = new Uint8Array(CHUNK_UNITS * UNIT_SIZE);
+const chunkView = new DataView(chunk.buffer);
+
+/**
+ * The end of the last valid unit, in bytes of the queue's log. After an unclean stop a unit
+ * that points before the end of its predecessor's record is the end too: it is a stale one.
+ */
+export function findQueueEnd(
+  queue: MappedFileQueue,
+  lastExitOk: boolean,
+): number {
+  return lastExitOk ? endByHalving(queue) : endByReading(queue);
+}
+
+/**
+ * Zeroes what lies behind the end: units whose pages reached the disk while earlier ones did
+ * not. Stops after 64 KiB of zeros; the fence of every later append covers the rest.
+ */
+export function zeroStaleUnits(queue: MappedFileQueue): void {
+  const last = queue.lastFile;
+  if (last === undefined || last.isFull) return;
+  last.zeroStale(last.wrotePosition, CLEAN_BYTES);
+}
+
+function endByHalving(queue: MappedFileQueue): number {
+  for (let index = queue.files.length - 1; index >= 0; index--) {
+    const file = queue.files[index]!;
+    let low = 0;
+    let high = file.fileSize / UNIT_SIZE;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (isValidAt(file, middle)) low = middle + 1;
+      else high = middle;
+    }
+    if (low > 0) return file.fileFromOffset + low * UNIT_SIZE;
+  }
+  return queue.minOffset;
+}
+
+function isValidAt(file: MappedFile, index: number): boolean {
+  file.readAt(index * UNIT_SIZE, chunk.subarray(0, UNIT_SIZE));
+  return isValidUnit(chunkView, 0);
+}
+
+function endByReading(queue: MappedFileQueue): number {
+  const files = queue.files.slice(-RECOVER_FILES);
+  let previousEnd = 0;
+  for (const file of files) {
+    for (let position = 0; position < file.fileSize;) {
+      const part = chunk.subarray(0, file.fileSize - position);
+      file.readAt(position, part);
+      for (let at = 0; at < part.length; at += UNIT_SIZE) {
+        if (!isValidUnit(chunkView, at)) {
+          return file.fileFromOffset + position + at;
+        }
+        if (isFillerUnit(chunkView, at)) continue;
+        const phyOffset = unitPhyOffset(chunkView, at);
+        if (phyOffset < previousEnd) {
+          return file.fileFromOffset + position + at;
+        }
+        previousEnd = phyOffset + chunkView.getInt32(at + 8);
+      }
+      position += part.length;
+    }
+  }
+  return queue.maxOffset;
+}

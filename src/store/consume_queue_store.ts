@@ -1,0 +1,360 @@
+/**
+ * ConsumeQueueStore: all ConsumeQueues, `consumequeue/<topic>/<queueId>/`.
+ *
+ * Invariants
+ * - Units taken by `putMessagePosition` are readable at once, and in the page cache (safe from
+ *   kill -9) when `endBatch` returns.
+ * - Descriptors are bounded by the cache; a queue that nobody uses costs one small object.
+ */
+import type { FileSystem } from "../io/file_system.ts";
+import type { Logger } from "../io/logger.ts";
+import { Coalesced } from "./coalesced.ts";
+import { ConsumeQueue, type ConsumeQueueShared } from "./consume_queue.ts";
+import { CONSUME_QUEUE_UNIT_SIZE } from "./consume_queue_unit.ts";
+import { DescriptorCache } from "./descriptor_cache.ts";
+import type { DispatchRequest } from "./dispatch_request.ts";
+import { UnitBatchPool } from "./unit_batch.ts";
+
+/** What ConsumeQueueStore needs to know. */
+export interface ConsumeQueueStoreOptions {
+  readonly storePathRootDir: string;
+  /** Bytes of one file, rounded up here to whole units. */
+  readonly mappedFileSizeConsumeQueue: number;
+}
+
+/** What a start found in the queues. */
+export interface ConsumeQueueRecovery {
+  /** Highest phyOffset + size in any queue; -1 without any. */
+  readonly maxPhyOffset: number;
+  /** Sum of the max offsets of all queues: compared with the checkpoint of a clean stop. */
+  readonly queueOffsetSum: number;
+}
+
+/** Units that were missing when a later one arrived. */
+export interface ConsumeQueueGap {
+  readonly topic: string;
+  readonly queueId: number;
+  /** First missing queue offset. */
+  readonly from: number;
+  /** Queue offset of the unit behind the gap. */
+  readonly to: number;
+}
+
+const GAPS_KEPT_MAX = 1_000;
+const TOPIC_NAME_SIZE_MAX = 255;
+
+/** The table of queues. */
+export class ConsumeQueueStore {
+  readonly directory: string;
+  readonly #fileSystem: FileSystem;
+  readonly #logger: Logger;
+  readonly #cache: DescriptorCache;
+  readonly #fileSize: number;
+  readonly #shared: ConsumeQueueShared;
+  readonly #table = new Map<string, Map<number, ConsumeQueue>>();
+  #batch: ConsumeQueue[] = [];
+  #dirty = new Set<ConsumeQueue>();
+  #gaps: ConsumeQueueGap[] = [];
+  #refusedTopics = new Set<string>();
+  #lastTopic = "";
+  #lastQueues: Map<number, ConsumeQueue> | undefined;
+  readonly #flushing = new Coalesced(() => this.#flushNow());
+
+  constructor(
+    fileSystem: FileSystem,
+    options: ConsumeQueueStoreOptions,
+    logger: Logger,
+    cache = new DescriptorCache(),
+  ) {
+    this.#fileSystem = fileSystem;
+    this.#logger = logger;
+    this.#cache = cache;
+    this.directory = `${options.storePathRootDir}/consumequeue`;
+    this.#fileSize = roundUpToUnits(options.mappedFileSizeConsumeQueue);
+    this.#shared = { pool: new UnitBatchPool(), minPhyOffset: 0 };
+  }
+
+  /** Bytes of one file, in whole units. */
+  get mappedFileSize(): number {
+    return this.#fileSize;
+  }
+
+  get queueCount(): number {
+    let count = 0;
+    for (const queues of this.#table.values()) count += queues.size;
+    return count;
+  }
+
+  /** Finds the queues and checks their files; opens none. Throws `StoreFileError`. */
+  load(): void {
+    const foreign: string[] = [];
+    for (const topicEntry of this.#fileSystem.list(this.directory)) {
+      const topic = topicEntry.name;
+      if (!topicEntry.isDirectory) {
+        foreign.push(topic);
+        continue;
+      }
+      for (const entry of this.#fileSystem.list(`${this.directory}/${topic}`)) {
+        const queueId = entry.isDirectory ? queueIdOf(entry.name) : undefined;
+        if (queueId === undefined) foreign.push(`${topic}/${entry.name}`);
+        else this.#add(topic, queueId).load();
+      }
+    }
+    if (foreign.length === 0) return;
+    this.#logger.warn("Foreign files in a store folder are ignored", {
+      directory: this.directory,
+      files: foreign.slice(0, 10),
+      count: foreign.length,
+    });
+  }
+
+  /** Finds the end of every queue (reference 5.2). */
+  recover(lastExitOk: boolean): ConsumeQueueRecovery {
+    let maxPhyOffset = -1;
+    for (const queue of this.#queues()) {
+      queue.recover(lastExitOk);
+      if (!lastExitOk) this.#dirty.add(queue);
+      maxPhyOffset = Math.max(maxPhyOffset, queue.maxPhyOffset);
+    }
+    return { maxPhyOffset, queueOffsetSum: this.queueOffsetSum() };
+  }
+
+  /** Sum of the max offsets of all queues. */
+  queueOffsetSum(): number {
+    let sum = 0;
+    for (const queue of this.#queues()) sum += queue.maxOffsetInQueue;
+    return sum;
+  }
+
+  /**
+   * Takes the unit of one record; idempotent (reference 4.5). Whoever calls decides which
+   * records have one. Throws `FileError` (a full disk) and then has not taken it: call again.
+   */
+  putMessagePosition(request: DispatchRequest): void {
+    const queue = this.#queueFor(request.topic, request.queueId);
+    if (queue === undefined) return;
+    const wasOpen = queue.isBatchOpen;
+    const end = queue.maxOffsetInQueue;
+    const result = queue.putMessagePosition(request);
+    if (result === "skipped") return;
+    if (result === "gap") this.#noteGap(request, end);
+    if (!wasOpen) {
+      this.#batch.push(queue);
+      this.#dirty.add(queue);
+    }
+  }
+
+  /** Writes what the dispatch batch brought; throws the first `FileError`, to be called again. */
+  endBatch(): void {
+    if (this.#batch.length === 0) return;
+    const batch = this.#batch;
+    this.#batch = [];
+    let failure: unknown;
+    for (const queue of batch) {
+      try {
+        queue.endBatch();
+      } catch (error) {
+        failure ??= error;
+        this.#batch.push(queue);
+      }
+    }
+    if (failure !== undefined) throw failure;
+  }
+
+  get(topic: string, queueId: number): ConsumeQueue | undefined {
+    return this.#topicQueues(topic)?.get(queueId);
+  }
+
+  topics(): string[] {
+    return [...this.#table.keys()];
+  }
+
+  /** Ascending. */
+  queueIds(topic: string): number[] {
+    return [...this.#table.get(topic)?.keys() ?? []].sort((a, b) => a - b);
+  }
+
+  /**
+   * The gaps since the last call, at most 1000. During recovery a gap means that units of an
+   * older, synced part are missing: `resetQueue` it and dispatch the log again from its start.
+   */
+  takeGaps(): ConsumeQueueGap[] {
+    const gaps = this.#gaps;
+    this.#gaps = [];
+    return gaps;
+  }
+
+  /** Empties one queue, so that dispatch can build it again. */
+  async resetQueue(topic: string, queueId: number): Promise<void> {
+    const queue = this.get(topic, queueId);
+    if (queue === undefined) return;
+    this.#leaveBatch(queue);
+    await queue.destroy();
+  }
+
+  /** Cuts units of records at or beyond `phyOffset` (reference 5.6); durable when resolved. */
+  truncateDirty(phyOffset: number): Promise<void> {
+    for (const queue of this.#queues()) {
+      if (queue.truncateDirty(phyOffset)) this.#dirty.add(queue);
+    }
+    return this.flush();
+  }
+
+  /** The log begins at `minPhyOffset` now; queues correct their min offset when asked for it. */
+  correctMinOffset(minPhyOffset: number): void {
+    this.#shared.minPhyOffset = minPhyOffset;
+  }
+
+  /** Makes all written units durable. Rejects for ever once a sync has failed. */
+  flush(): Promise<void> {
+    return this.#flushing.run();
+  }
+
+  /** Removes the queues of a topic from the disk. */
+  async deleteTopic(topic: string): Promise<void> {
+    const queues = this.#table.get(topic);
+    if (queues === undefined) return;
+    this.#table.delete(topic);
+    this.#forgetLast();
+    for (const queue of queues.values()) {
+      this.#leaveBatch(queue);
+      this.#dirty.delete(queue);
+      await queue.destroy();
+    }
+    const path = `${this.directory}/${topic}`;
+    // Created anew while the old queues went.
+    if (this.#table.has(topic)) return;
+    if (this.#fileSystem.stat(path) === undefined) return;
+    if (this.#fileSystem.list(path).length > 0) return;
+    this.#fileSystem.remove(path);
+    await this.#fileSystem.syncDirectory(this.directory);
+  }
+
+  /**
+   * Removes files whose records are all below `minPhyOffset`, never the last of a queue;
+   * resolves with their number.
+   */
+  async cleanExpired(minPhyOffset: number): Promise<number> {
+    this.correctMinOffset(minPhyOffset);
+    let count = 0;
+    for (const queue of [...this.#queues()]) {
+      if (queue.fileCount < 2) continue;
+      count += await queue.deleteExpiredFiles(minPhyOffset);
+    }
+    return count;
+  }
+
+  /** Closes the descriptors; nothing is flushed. */
+  close(): void {
+    for (const queue of this.#queues()) queue.close();
+  }
+
+  *#queues(): Iterable<ConsumeQueue> {
+    for (const queues of this.#table.values()) yield* queues.values();
+  }
+
+  /** Consecutive records are often of one topic. */
+  #topicQueues(topic: string): Map<number, ConsumeQueue> | undefined {
+    if (this.#lastTopic === topic && this.#lastQueues !== undefined) {
+      return this.#lastQueues;
+    }
+    const queues = this.#table.get(topic);
+    this.#lastTopic = topic;
+    this.#lastQueues = queues;
+    return queues;
+  }
+
+  #forgetLast(): void {
+    this.#lastQueues = undefined;
+  }
+
+  #queueFor(topic: string, queueId: number): ConsumeQueue | undefined {
+    const queue = this.#topicQueues(topic)?.get(queueId);
+    if (queue !== undefined) return queue;
+    if (queueId >= 0 && isFolderName(topic)) return this.#add(topic, queueId);
+    if (this.#refusedTopics.size < GAPS_KEPT_MAX) {
+      if (!this.#refusedTopics.has(topic)) {
+        this.#logger.warn("A topic that is no folder name gets no queue", {
+          topic: topic.slice(0, TOPIC_NAME_SIZE_MAX),
+          queueId,
+        });
+      }
+      this.#refusedTopics.add(topic);
+    }
+    return undefined;
+  }
+
+  #add(topic: string, queueId: number): ConsumeQueue {
+    let queues = this.#table.get(topic);
+    if (queues === undefined) {
+      queues = new Map();
+      this.#table.set(topic, queues);
+      this.#forgetLast();
+    }
+    const queue = new ConsumeQueue(
+      topic,
+      queueId,
+      {
+        fileSystem: this.#fileSystem,
+        directory: `${this.directory}/${topic}/${queueId}`,
+        mappedFileSize: this.#fileSize,
+        sizeKey: "mappedFileSizeConsumeQueue",
+        logger: this.#logger,
+        cache: this.#cache,
+      },
+      this.#shared,
+    );
+    queues.set(queueId, queue);
+    return queue;
+  }
+
+  #noteGap(request: DispatchRequest, from: number): void {
+    const { topic, queueId, queueOffset } = request;
+    this.#logger.warn("Units are missing in a ConsumeQueue", {
+      topic,
+      queueId,
+      from,
+      to: queueOffset,
+    });
+    if (this.#gaps.length === GAPS_KEPT_MAX) return;
+    this.#gaps.push({ topic, queueId, from, to: queueOffset });
+  }
+
+  #leaveBatch(queue: ConsumeQueue): void {
+    this.#batch = this.#batch.filter((it) => it !== queue);
+  }
+
+  async #flushNow(): Promise<void> {
+    this.endBatch();
+    const dirty = this.#dirty;
+    this.#dirty = new Set();
+    try {
+      for (const queue of dirty) {
+        await queue.flush();
+        dirty.delete(queue);
+      }
+    } catch (error) {
+      for (const queue of dirty) this.#dirty.add(queue);
+      throw error;
+    }
+  }
+}
+
+function roundUpToUnits(size: number): number {
+  const units = Math.ceil(size / CONSUME_QUEUE_UNIT_SIZE);
+  return Math.max(1, units) * CONSUME_QUEUE_UNIT_SIZE;
+}
+
+function queueIdOf(name: string): number | undefined {
+  const queueId = Number(name);
+  return String(queueId) === name && Number.isInteger(queueId) && queueId >= 0
+    ? queueId
+    : undefined;
+}
+
+/** Records of a peer may hold anything; a queue must not leave its folder. */
+function isFolderName(topic: string): boolean {
+  return topic !== "" && topic !== "." && topic !== ".." &&
+    topic.length <= TOPIC_NAME_SIZE_MAX && !topic.includes("/") &&
+    !topic.includes("\\") && !topic.includes("\0");
+}

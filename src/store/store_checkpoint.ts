@@ -1,0 +1,144 @@
+/**
+ * StoreCheckpoint: up to which store time the parts of the store are durable (reference 4.7).
+ *
+ * File `checkpoint`, 4096 bytes, all integers big-endian int64.
+ *
+ * | offset | size | type  | field                | note                                      |
+ * | -----: | ---: | ----- | -------------------- | ----------------------------------------- |
+ * |      0 |    8 | int64 | physicMsgTimestamp   | CommitLog synced up to this store time    |
+ * |      8 |    8 | int64 | logicsMsgTimestamp   | ConsumeQueues                             |
+ * |     16 |    8 | int64 | indexMsgTimestamp    | index files                               |
+ * |     24 |    8 | int64 | masterFlushedOffset  | 5.x                                       |
+ * |     32 |    8 | int64 | confirmPhyOffset     | 5.x                                       |
+ * |     40 |    8 | int64 | cleanMaxPhyOffset    | ours: end of the log at the clean stop    |
+ * |     48 |    8 | int64 | cleanQueueOffsetSum  | ours: sum of all queues' max offsets then |
+ * |     56 | 4040 | bytes | unused               | zero                                      |
+ *
+ * Apache keeps the bytes from 40 on as they are and never reads them.
+ */
+import { readInt64, UnsafeIntegerError, writeInt64 } from "../base/int64.ts";
+import type { FileSystem } from "../io/file_system.ts";
+import type { Logger } from "../io/logger.ts";
+import { Coalesced } from "./coalesced.ts";
+import { createDirectories, parentDirectory } from "./directories.ts";
+
+export const STORE_CHECKPOINT_SIZE = 4096;
+const USED_SIZE = 56;
+/** What may be between a timestamp and the data behind it (Java's margin). */
+const SAFETY_MARGIN_MS = 3_000;
+
+/** The values of the file; assign, then `flush`. */
+export class StoreCheckpoint {
+  physicMsgTimestamp = 0;
+  logicsMsgTimestamp = 0;
+  indexMsgTimestamp = 0;
+  masterFlushedOffset = 0;
+  confirmPhyOffset = 0;
+  cleanMaxPhyOffset = 0;
+  cleanQueueOffsetSum = 0;
+  readonly #fileSystem: FileSystem;
+  readonly #logger: Logger;
+  readonly #flushing = new Coalesced(() => this.#flushNow());
+
+  constructor(fileSystem: FileSystem, readonly path: string, logger: Logger) {
+    this.#fileSystem = fileSystem;
+    this.#logger = logger;
+  }
+
+  /**
+   * Reads the file. A missing, short or unreadable one counts as all zero, which makes an
+   * unclean start read the whole log: slower, never wrong.
+   */
+  load(): void {
+    const stat = this.#fileSystem.stat(this.path);
+    if (stat === undefined) return;
+    if (stat.size < USED_SIZE) {
+      this.#logger.warn("The checkpoint is too short and ignored", {
+        path: this.path,
+        size: stat.size,
+      });
+      return;
+    }
+    const bytes = new Uint8Array(USED_SIZE);
+    const handle = this.#fileSystem.open(this.path, "read");
+    try {
+      handle.readAt(0, bytes);
+    } finally {
+      handle.close();
+    }
+    this.#decode(new DataView(bytes.buffer));
+  }
+
+  /** Up to this store time log and queues are durable; recovery begins at or before it. */
+  minTimestamp(): number {
+    return Math.max(
+      0,
+      Math.min(this.physicMsgTimestamp, this.logicsMsgTimestamp) -
+        SAFETY_MARGIN_MS,
+    );
+  }
+
+  /** As `minTimestamp`, with the index taken into account (`messageIndexSafe`). */
+  minTimestampIndex(): number {
+    return Math.min(this.minTimestamp(), this.indexMsgTimestamp);
+  }
+
+  /** Writes and syncs; the values are those at the moment of the write. */
+  flush(): Promise<void> {
+    return this.#flushing.run();
+  }
+
+  async #flushNow(): Promise<void> {
+    const isNew = this.#fileSystem.stat(this.path) === undefined;
+    const directory = parentDirectory(this.path);
+    const changed = isNew ? createDirectories(this.#fileSystem, directory) : [];
+    const handle = this.#fileSystem.open(this.path, "create");
+    try {
+      if (handle.size() !== STORE_CHECKPOINT_SIZE) {
+        handle.truncate(STORE_CHECKPOINT_SIZE);
+      }
+      // One write below the sector size: never half of it.
+      handle.writeAt(0, this.#encode());
+      await handle.sync();
+    } finally {
+      handle.close();
+    }
+    if (!isNew) return;
+    for (const it of [directory, ...changed]) {
+      await this.#fileSystem.syncDirectory(it);
+    }
+  }
+
+  #encode(): Uint8Array {
+    const bytes = new Uint8Array(USED_SIZE);
+    const view = new DataView(bytes.buffer);
+    writeInt64(view, 0, this.physicMsgTimestamp);
+    writeInt64(view, 8, this.logicsMsgTimestamp);
+    writeInt64(view, 16, this.indexMsgTimestamp);
+    writeInt64(view, 24, this.masterFlushedOffset);
+    writeInt64(view, 32, this.confirmPhyOffset);
+    writeInt64(view, 40, this.cleanMaxPhyOffset);
+    writeInt64(view, 48, this.cleanQueueOffsetSum);
+    return bytes;
+  }
+
+  #decode(view: DataView): void {
+    try {
+      this.physicMsgTimestamp = readInt64(view, 0);
+      this.logicsMsgTimestamp = readInt64(view, 8);
+      this.indexMsgTimestamp = readInt64(view, 16);
+      this.masterFlushedOffset = readInt64(view, 24);
+      this.confirmPhyOffset = readInt64(view, 32);
+      this.cleanMaxPhyOffset = readInt64(view, 40);
+      this.cleanQueueOffsetSum = readInt64(view, 48);
+    } catch (error) {
+      if (!(error instanceof UnsafeIntegerError)) throw error;
+      this.#logger.warn("The checkpoint holds no timestamps and is ignored", {
+        path: this.path,
+      });
+      this.physicMsgTimestamp = 0;
+      this.logicsMsgTimestamp = 0;
+      this.indexMsgTimestamp = 0;
+    }
+  }
+}
