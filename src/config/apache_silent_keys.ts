@@ -24,7 +24,7 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   cleanOfflineBrokerInterval cleanRocksDBDirtyCQIntervalMin
   cleanSwapedMapInterval clearRetryTopicWhenDeleteTopic
   clientAsyncSemaphoreValue clientCallbackExecutorThreads
-  clientChannelMaxIdleTimeSeconds clientCloseSocketIfTimeout
+  clientCloseSocketIfTimeout
   clientManageThreadPoolNums clientManagerThreadPoolQueueCapacity
   clientOnewaySemaphoreValue clientPooledByteBufAllocatorEnable
   clientRequestThreadPoolNums clientRequestThreadPoolQueueCapacity

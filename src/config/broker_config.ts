@@ -22,15 +22,18 @@ import {
 import type { ConfigInput } from "./config_sources.ts";
 import { type ConfigKeys, port, type ValuesOf } from "./config_key.ts";
 import { ADMIN_KEYS, LOG_KEYS } from "./log_keys.ts";
-import { REMOTING_CLIENT_KEYS, REMOTING_SERVER_KEYS } from "./remoting_keys.ts";
+import {
+  REMOTING_KEYS,
+  remotingClientOptionsOf,
+  remotingServerOptionsOf,
+} from "./remoting_keys.ts";
 import { STORE_KEYS } from "./store_keys.ts";
 
 /** All keys of `broker`, and `namesrvListenPort` of `standalone`. */
 export const BROKER_PROGRAM_KEYS = {
   ...BROKER_KEYS,
   ...STORE_KEYS,
-  ...REMOTING_SERVER_KEYS,
-  ...REMOTING_CLIENT_KEYS,
+  ...REMOTING_KEYS,
   ...ADMIN_KEYS,
   ...LOG_KEYS,
   namesrvListenPort: port(
@@ -148,8 +151,8 @@ export function brokerSlices(
       brokerId: values.brokerId,
       explicitKeys: explicit,
     }),
-    remotingServer: sliceOf(REMOTING_SERVER_KEYS, values),
-    remotingClient: sliceOf(REMOTING_CLIENT_KEYS, values),
+    remotingServer: remotingServerOptionsOf(values),
+    remotingClient: remotingClientOptionsOf(values),
     admin: sliceOf(ADMIN_KEYS, values),
     log: sliceOf(LOG_KEYS, values),
   });

@@ -14,9 +14,7 @@ import {
 import { loadConfig, type LoadedConfig } from "./config_loader.ts";
 import type { ConfigInput } from "./config_sources.ts";
 import { LOG_KEYS } from "./log_keys.ts";
-import { REMOTING_SERVER_KEYS } from "./remoting_keys.ts";
-
-const LIVE = { isLive: true } as const;
+import { REMOTING_KEYS, remotingServerOptionsOf } from "./remoting_keys.ts";
 
 /** Every key of NamesrvOptions (reference 15.3). */
 export const NAMESRV_KEYS = {
@@ -57,7 +55,7 @@ export const NAMESRV_KEYS = {
 /** All keys of `namesrv`. */
 export const NAMESRV_PROGRAM_KEYS = {
   ...NAMESRV_KEYS,
-  ...REMOTING_SERVER_KEYS,
+  ...REMOTING_KEYS,
   ...LOG_KEYS,
 } as const;
 
@@ -93,7 +91,7 @@ export function loadNamesrvConfig(
 export function namesrvSlices(values: NamesrvValues): NamesrvSlices {
   return Object.freeze({
     namesrv: sliceOf(NAMESRV_KEYS, values),
-    remotingServer: sliceOf(REMOTING_SERVER_KEYS, values),
+    remotingServer: remotingServerOptionsOf(values),
     log: sliceOf(LOG_KEYS, values),
   });
 }

@@ -1,20 +1,94 @@
 /** The keys of the remoting room: Netty's where Apache has them, ours elsewhere. */
-import { integer, millis, size } from "./config_key.ts";
+import type {
+  RemotingClientOptions,
+  RemotingServerOptions,
+} from "../remoting/remoting_options.ts";
+import { integer, millis, size, type ValuesOf } from "./config_key.ts";
 
-/** Keys of RemotingServerOptions. */
-export const REMOTING_SERVER_KEYS = {
-  frameMaxLength: size(16 * 1024 * 1024, "Bytes of one frame", {
-    min: 1024,
-    max: 256 * 1024 * 1024,
+const MIB = 1024 * 1024;
+
+/** Limits of every connection, whoever opened it. */
+export const REMOTING_KEYS = {
+  frameMaxLength: size(16 * MIB, "Bytes of one frame", {
+    min: 4096,
+    max: 256 * MIB,
   }),
+  connectionsMax: integer(10_000, "Connections of one port", { min: 1 }),
+  inFlightRequestsMax: integer(
+    8_192,
+    "Unanswered requests of one connection",
+    { min: 1 },
+  ),
+  writeQueueBytesHigh: size(
+    4 * MIB,
+    "Unsent bytes at which a connection is no longer read",
+    { min: 4096 },
+  ),
+  writeQueueBytesMax: size(
+    64 * MIB,
+    "Unsent bytes at which a connection is closed",
+    { min: 4096 },
+  ),
+  writeStallMs: millis(60_000, "A peer may take none of its bytes", {
+    min: 100,
+  }),
+  firstFrameTimeoutMs: millis(30_000, "The first header may take", {
+    min: 100,
+  }),
+  frameTimeoutMs: millis(120_000, "One frame may take", { min: 100 }),
   serverChannelMaxIdleTimeSeconds: integer(
     120,
     "Silence after which a client's connection is closed",
     { unit: "s", min: 1 },
   ),
+  clientChannelMaxIdleTimeSeconds: integer(
+    120,
+    "Silence after which an own connection is closed",
+    { unit: "s", min: 1 },
+  ),
+  connectTimeoutMillis: millis(3_000, "An own connection may take", {
+    min: 1,
+  }),
 } as const;
 
-/** Keys of RemotingClientOptions. */
-export const REMOTING_CLIENT_KEYS = {
-  connectTimeoutMillis: millis(3_000, "A connection may take", { min: 1 }),
-} as const;
+type RemotingValues = ValuesOf<typeof REMOTING_KEYS>;
+
+/** Own requests waiting on one connection; not a key, since nobody needs another number. */
+const SERVER_OUTGOING_REQUESTS_MAX = 256;
+const CLIENT_OUTGOING_REQUESTS_MAX = 65_535;
+
+/** What a server reads. */
+export function remotingServerOptionsOf(
+  values: RemotingValues,
+): RemotingServerOptions {
+  return Object.freeze({
+    ...channelOptionsOf(values),
+    outgoingRequestsMax: SERVER_OUTGOING_REQUESTS_MAX,
+    connectionsMax: values.connectionsMax,
+    serverChannelMaxIdleTimeMs: values.serverChannelMaxIdleTimeSeconds * 1000,
+  });
+}
+
+/** What a client reads. */
+export function remotingClientOptionsOf(
+  values: RemotingValues,
+): RemotingClientOptions {
+  return Object.freeze({
+    ...channelOptionsOf(values),
+    outgoingRequestsMax: CLIENT_OUTGOING_REQUESTS_MAX,
+    connectTimeoutMs: values.connectTimeoutMillis,
+    channelMaxIdleTimeMs: values.clientChannelMaxIdleTimeSeconds * 1000,
+  });
+}
+
+function channelOptionsOf(values: RemotingValues) {
+  return {
+    frameMaxLength: values.frameMaxLength,
+    inFlightRequestsMax: values.inFlightRequestsMax,
+    writeQueueBytesHigh: values.writeQueueBytesHigh,
+    writeQueueBytesMax: values.writeQueueBytesMax,
+    writeStallMs: values.writeStallMs,
+    firstFrameTimeoutMs: values.firstFrameTimeoutMs,
+    frameTimeoutMs: values.frameTimeoutMs,
+  };
+}

@@ -12,6 +12,10 @@ import {
   environmentNameOf,
   parseSetting,
 } from "../../src/config/config_sources.ts";
+import {
+  DEFAULT_REMOTING_CLIENT_OPTIONS,
+  DEFAULT_REMOTING_SERVER_OPTIONS,
+} from "../../src/remoting/remoting_options.ts";
 import { DEFAULT_MESSAGE_STORE_OPTIONS } from "../../src/store/store_options.ts";
 
 const HOST = { hostname: "edge-7", homeDirectory: "/home/rocket" };
@@ -48,6 +52,12 @@ test("loadBrokerConfig() defaults of `broker` are those of the rooms", () => {
     ...DEFAULT_MESSAGE_STORE_OPTIONS,
     storePathRootDir: "/home/rocket/store",
     storePathCommitLog: "/home/rocket/store/commitlog",
+  });
+  assertEquals({ ...slices.remotingServer }, {
+    ...DEFAULT_REMOTING_SERVER_OPTIONS,
+  });
+  assertEquals({ ...slices.remotingClient }, {
+    ...DEFAULT_REMOTING_CLIENT_OPTIONS,
   });
 });
 
