@@ -1,0 +1,308 @@
+/**
+ * PullMessageProcessor: PULL_MESSAGE (11) and LITE_PULL_MESSAGE (361), reference 9.
+ *
+ * Invariants
+ * - A committed offset is stored before anything is read, and only on the first processing.
+ * - A pull is held at most once; what wakes it reads anew and answers in any case.
+ */
+import type { Clock } from "../../io/clock.ts";
+import type { Logger } from "../../io/logger.ts";
+import {
+  decodePullMessageRequestHeader,
+  type PullMessageRequestHeader,
+} from "../../protocol/header/pull_message_request_header.ts";
+import { encodePullMessageResponseHeader } from "../../protocol/header/pull_message_response_header.ts";
+import {
+  createResponse,
+  type RemotingCommand,
+} from "../../protocol/remoting_command.ts";
+import { RequestCode } from "../../protocol/request_code.ts";
+import { ResponseCode } from "../../protocol/response_code.ts";
+import { HELD, type RequestContext } from "../../remoting/request_processor.ts";
+import type {
+  GetMessageResult,
+  GetMessageStatus,
+  MessageFilter,
+} from "../../store/get_message_result.ts";
+import type { BrokerRole } from "../broker_options.ts";
+import {
+  type AllowedPull,
+  checkPull,
+  type PullCheckOptions,
+  type PullCheckPorts,
+  PullSysFlag,
+  type RefusedPull,
+} from "../pull_check.ts";
+import type { PullRequestHoldService } from "../pull_request_hold_service.ts";
+
+/** What a pull needs of the store. */
+export interface GetMessageStore {
+  getMessage(request: {
+    topic: string;
+    queueId: number;
+    offset: number;
+    maxMsgNums: number;
+    maxMsgBytes?: number;
+    filter: MessageFilter | null;
+  }): GetMessageResult | Promise<GetMessageResult>;
+}
+
+/** What a pull needs of the broker. */
+export interface PullMessagePorts extends PullCheckPorts {
+  readonly store: GetMessageStore;
+  readonly offsets: {
+    commitOffset(
+      clientHost: string,
+      group: string,
+      topic: string,
+      queueId: number,
+      offset: number,
+    ): unknown;
+    commitPullOffset(
+      clientHost: string,
+      group: string,
+      topic: string,
+      queueId: number,
+      offset: number,
+    ): unknown;
+  };
+  readonly holdService: PullRequestHoldService;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Keys of broker.conf that a pull reads. */
+export interface PullMessageOptions extends PullCheckOptions {
+  readonly brokerRole: BrokerRole;
+  readonly slaveReadEnable: boolean;
+  readonly longPollingEnable: boolean;
+  readonly shortPollingTimeMills: number;
+  readonly pullRequestHoldMax: number;
+}
+
+const MASTER_ID = 0;
+
+/** Codes by status; a status that depends on the asked offset has its code in `codeOf`. */
+const RESPONSE_CODE: Readonly<Record<GetMessageStatus, number>> = {
+  FOUND: ResponseCode.SUCCESS,
+  NO_MATCHED_MESSAGE: ResponseCode.PULL_RETRY_IMMEDIATELY,
+  MESSAGE_WAS_REMOVING: ResponseCode.PULL_RETRY_IMMEDIATELY,
+  OFFSET_FOUND_NULL: ResponseCode.PULL_NOT_FOUND,
+  OFFSET_OVERFLOW_BADLY: ResponseCode.PULL_OFFSET_MOVED,
+  OFFSET_OVERFLOW_ONE: ResponseCode.PULL_NOT_FOUND,
+  OFFSET_TOO_SMALL: ResponseCode.PULL_OFFSET_MOVED,
+  NO_MATCHED_LOGIC_QUEUE: ResponseCode.PULL_NOT_FOUND,
+  NO_MESSAGE_IN_QUEUE: ResponseCode.PULL_NOT_FOUND,
+  OFFSET_RESET: ResponseCode.PULL_OFFSET_MOVED,
+};
+
+/** Answers pulls, now or when a message comes. */
+export class PullMessageProcessor {
+  readonly #ports: PullMessagePorts;
+  #options: PullMessageOptions;
+
+  constructor(ports: PullMessagePorts, options: PullMessageOptions) {
+    this.#ports = ports;
+    this.#options = options;
+  }
+
+  reconfigure(options: PullMessageOptions): void {
+    this.#options = options;
+  }
+
+  readonly process = (
+    context: RequestContext,
+    request: RemotingCommand,
+  ): RemotingCommand | typeof HELD => {
+    const { brokerRole, slaveReadEnable } = this.#options;
+    if (brokerRole === "SLAVE" && !slaveReadEnable) {
+      return createResponse(
+        ResponseCode.SYSTEM_BUSY,
+        "[REJECTREQUEST] the slave broker does not support read requests, " +
+          "slaveReadEnable is false",
+      );
+    }
+    const header = decodePullMessageRequestHeader(request.extFields);
+    const isLite = request.code === RequestCode.LITE_PULL_MESSAGE ||
+      (header.sysFlag & PullSysFlag.LITE_PULL_MESSAGE) !== 0;
+    const checked = checkPull(this.#ports, this.#options, header, isLite);
+    if ("code" in checked) return refuse(checked);
+    if ((header.sysFlag & PullSysFlag.COMMIT_OFFSET) !== 0) {
+      this.#ports.offsets.commitOffset(
+        context.connection.remoteAddress,
+        header.consumerGroup,
+        header.topic,
+        header.queueId,
+        header.commitOffset,
+      );
+    }
+    const result = this.#read(header, checked.filter);
+    if (!(result instanceof Promise)) {
+      return this.#answerOrHold(context, header, checked, result);
+    }
+    this.#respondLater(context, header, checked, result, true);
+    return HELD;
+  };
+
+  /** Answers once a cold read is there; such an answer may still be to wait for a message. */
+  #respondLater(
+    context: RequestContext,
+    header: PullMessageRequestHeader,
+    pull: AllowedPull,
+    read: Promise<GetMessageResult>,
+    mayHold: boolean,
+  ): void {
+    read.then((result) => {
+      const answer = mayHold
+        ? this.#answerOrHold(context, header, pull, result)
+        : this.#answer(context, header, pull, result);
+      if (answer !== HELD) context.respond(answer);
+    }).catch((error: unknown) => this.#fail(context, header, error));
+  }
+
+  #answerOrHold(
+    context: RequestContext,
+    header: PullMessageRequestHeader,
+    pull: AllowedPull,
+    result: GetMessageResult,
+  ): RemotingCommand | typeof HELD {
+    const code = codeOf(result.status, header.queueOffset);
+    if (
+      code !== ResponseCode.PULL_NOT_FOUND ||
+      (header.sysFlag & PullSysFlag.SUSPEND) === 0
+    ) {
+      return this.#answer(context, header, pull, result);
+    }
+    const holdMs = this.#options.longPollingEnable
+      ? header.suspendTimeoutMillis
+      : this.#options.shortPollingTimeMills;
+    const isHeld = this.#ports.holdService.suspendPullRequest({
+      topic: header.topic,
+      queueId: header.queueId,
+      pullFromThisOffset: header.queueOffset,
+      deadlineMs: this.#ports.clock.nowMs() + holdMs,
+      filter: pull.filter,
+      connection: context.connection,
+      wakeup: () => this.#wakeup(context, header, pull),
+    });
+    if (isHeld) return HELD;
+    // Not 19: clients would pull again at once and without end.
+    return createResponse(
+      ResponseCode.SYSTEM_BUSY,
+      `[OVERLOAD] ${this.#options.pullRequestHoldMax} pulls are held already ` +
+        "(pullRequestHoldMax)",
+    );
+  }
+
+  #wakeup(
+    context: RequestContext,
+    header: PullMessageRequestHeader,
+    pull: AllowedPull,
+  ): void {
+    try {
+      const result = this.#read(header, pull.filter);
+      if (result instanceof Promise) {
+        this.#respondLater(context, header, pull, result, false);
+      } else context.respond(this.#answer(context, header, pull, result));
+    } catch (error) {
+      this.#fail(context, header, error);
+    }
+  }
+
+  #answer(
+    context: RequestContext,
+    header: PullMessageRequestHeader,
+    pull: AllowedPull,
+    result: GetMessageResult,
+  ): RemotingCommand {
+    const { groupConfig, topicConfig } = pull;
+    const { brokerRole, slaveReadEnable } = this.#options;
+    let code = codeOf(result.status, header.queueOffset);
+    let suggestWhichBrokerId = MASTER_ID;
+    if (slaveReadEnable) {
+      suggestWhichBrokerId = result.suggestPullingFromSlave
+        ? groupConfig.whichBrokerWhenConsumeSlowly
+        : groupConfig.brokerId;
+    }
+    if (code === ResponseCode.PULL_OFFSET_MOVED && brokerRole === "SLAVE") {
+      // A slave that lags must never reset a consumer.
+      code = ResponseCode.PULL_RETRY_IMMEDIATELY;
+      suggestWhichBrokerId = groupConfig.brokerId;
+    }
+    this.#ports.offsets.commitPullOffset(
+      context.connection.remoteAddress,
+      header.consumerGroup,
+      header.topic,
+      header.queueId,
+      result.nextBeginOffset,
+    );
+    return createResponse(
+      code,
+      result.status,
+      encodePullMessageResponseHeader({
+        suggestWhichBrokerId,
+        nextBeginOffset: result.nextBeginOffset,
+        minOffset: result.minOffset,
+        maxOffset: result.maxOffset,
+        topicSysFlag: topicConfig.topicSysFlag,
+        groupSysFlag: groupConfig.groupSysFlag,
+      }),
+      result.body,
+    );
+  }
+
+  #fail(
+    context: RequestContext,
+    header: PullMessageRequestHeader,
+    error: unknown,
+  ): void {
+    const { topic, queueId, queueOffset } = header;
+    this.#ports.logger.error("Cannot read messages for a pull", {
+      topic,
+      queueId,
+      queueOffset,
+      error,
+    });
+    context.respond(createResponse(
+      ResponseCode.SYSTEM_ERROR,
+      `cannot read topic ${topic} queue ${queueId} at ${queueOffset}: ` +
+        (error instanceof Error ? error.message : String(error)),
+    ));
+  }
+
+  #read(
+    header: PullMessageRequestHeader,
+    filter: MessageFilter | null,
+  ): GetMessageResult | Promise<GetMessageResult> {
+    const { topic, queueId, maxMsgNums, maxMsgBytes } = header;
+    const request = {
+      topic,
+      queueId,
+      offset: header.queueOffset,
+      maxMsgNums,
+      filter,
+    };
+    return this.#ports.store.getMessage(
+      maxMsgBytes === undefined ? request : { ...request, maxMsgBytes },
+    );
+  }
+}
+
+/** An empty queue moves a reader that asks for anything but its start. */
+function codeOf(status: GetMessageStatus, queueOffset: number): number {
+  const isEmpty = status === "NO_MATCHED_LOGIC_QUEUE" ||
+    status === "NO_MESSAGE_IN_QUEUE";
+  return isEmpty && queueOffset !== 0
+    ? ResponseCode.PULL_OFFSET_MOVED
+    : RESPONSE_CODE[status];
+}
+
+function refuse(refused: RefusedPull): RemotingCommand {
+  return createResponse(
+    refused.code,
+    refused.remark,
+    refused.forbiddenType === undefined
+      ? {}
+      : { forbiddenType: String(refused.forbiddenType) },
+  );
+}

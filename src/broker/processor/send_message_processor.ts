@@ -1,0 +1,334 @@
+/**
+ * SendMessageProcessor: SEND_MESSAGE (10), SEND_MESSAGE_V2 (310), SEND_BATCH_MESSAGE (320).
+ *
+ * The checks are those of reference 3.2, in its order, with 5.x codes. Delayed
+ * and transactional messages are refused: stored as ordinary ones they would be
+ * delivered at the wrong time, or although their transaction failed.
+ *
+ * Invariants
+ * - No map is built and nothing is awaited while the store answers synchronously.
+ * - The body is the store's before `process` returns.
+ */
+import type { Clock } from "../../io/clock.ts";
+import type { Random } from "../../io/random.ts";
+import { encodeMessageId } from "../../model/message_id.ts";
+import type {
+  MessageExtBatch,
+  MessageExtBrokerInner,
+} from "../../model/message_ext.ts";
+import { MessageSysFlag } from "../../model/message_sys_flag.ts";
+import type { SocketAddress } from "../../model/socket_address.ts";
+import type { TopicConfig } from "../../model/topic_config.ts";
+import { isRetryTopic } from "../../model/topic_names.ts";
+import { TOPIC_LENGTH_MAX } from "../../model/validators.ts";
+import {
+  decodeSendMessageRequestHeader,
+  decodeSendMessageRequestHeaderV2,
+  type SendMessageRequestHeader,
+} from "../../protocol/header/send_message_request_header.ts";
+import {
+  createResponse,
+  type RemotingCommand,
+} from "../../protocol/remoting_command.ts";
+import { RequestCode } from "../../protocol/request_code.ts";
+import { ResponseCode } from "../../protocol/response_code.ts";
+import type { RequestContext } from "../../remoting/request_processor.ts";
+import type { PutMessageResult } from "../../store/put_message_result.ts";
+import { batchError } from "../batch_check.ts";
+import { isStored, remarkOfPut, responseCodeOfPut } from "../put_response.ts";
+import { SendProperties } from "../send_properties.ts";
+import { SendTopics, type SendTopicsPorts } from "../send_topics.ts";
+
+/** What a send needs of the store. */
+export interface PutMessageStore {
+  putMessage(
+    message: MessageExtBrokerInner,
+  ): PutMessageResult | Promise<PutMessageResult>;
+  putMessages(
+    batch: MessageExtBatch,
+  ): PutMessageResult | Promise<PutMessageResult>;
+}
+
+/** What a send needs of the broker. */
+export interface SendMessagePorts extends SendTopicsPorts {
+  readonly store: PutMessageStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly uniqIds: { createUniqID(nowMs: number): string };
+  /** brokerIP1:listenPort, as records carry it. */
+  readonly storeHost: SocketAddress;
+}
+
+/** Keys of broker.conf that a send reads. */
+export interface SendMessageOptions {
+  readonly brokerClusterName: string;
+  readonly brokerIP1: string;
+  readonly brokerPermission: number;
+  readonly startAcceptSendRequestTimeStamp: number;
+  readonly rejectTransactionMessage: boolean;
+  readonly regionId: string;
+  readonly traceOn: boolean;
+}
+
+const V6_BITS = MessageSysFlag.BORNHOST_V6 |
+  MessageSysFlag.STOREHOSTADDRESS_V6;
+
+/** Where one message goes after all checks. */
+interface Target {
+  readonly topicConfig: TopicConfig;
+  readonly queueId: number;
+  readonly isDeadLetter: boolean;
+}
+
+/** Answers sends. */
+export class SendMessageProcessor {
+  readonly #ports: SendMessagePorts;
+  readonly #topics: SendTopics;
+  readonly #properties = new SendProperties();
+  readonly #storeHostV6Bit: number;
+  #options: SendMessageOptions;
+  #clusterPair = "";
+
+  constructor(ports: SendMessagePorts, options: SendMessageOptions) {
+    this.#ports = ports;
+    this.#topics = new SendTopics(ports, options);
+    this.#storeHostV6Bit = ports.storeHost.address.length === 4
+      ? 0
+      : MessageSysFlag.STOREHOSTADDRESS_V6;
+    this.#options = options;
+    this.reconfigure(options);
+  }
+
+  reconfigure(options: SendMessageOptions): void {
+    this.#options = options;
+    this.#topics.reconfigure(options);
+    this.#clusterPair = `CLUSTER\u0001${options.brokerClusterName}\u0002`;
+  }
+
+  readonly process = (
+    context: RequestContext,
+    request: RemotingCommand,
+  ): RemotingCommand | Promise<RemotingCommand> => {
+    const header = request.code === RequestCode.SEND_MESSAGE
+      ? decodeSendMessageRequestHeader(request.extFields)
+      : decodeSendMessageRequestHeaderV2(request.extFields);
+    const nowMs = this.#ports.clock.nowMs();
+    const accepts = this.#options.startAcceptSendRequestTimeStamp;
+    if (nowMs < accepts) {
+      return this.#refuse(
+        ResponseCode.SYSTEM_ERROR,
+        `broker unable to service, until ${new Date(accepts).toISOString()} ` +
+          "(startAcceptSendRequestTimeStamp)",
+      );
+    }
+    const topicConfig = this.#topics.check(context, header);
+    if ("code" in topicConfig) {
+      return this.#refuse(topicConfig.code, topicConfig.remark);
+    }
+    return header.batch || request.code === RequestCode.SEND_BATCH_MESSAGE
+      ? this.#sendBatch(context, request, header, topicConfig)
+      : this.#sendMessage(context, request, header, topicConfig, nowMs);
+  };
+
+  #sendMessage(
+    context: RequestContext,
+    request: RemotingCommand,
+    header: SendMessageRequestHeader,
+    topicConfig: TopicConfig,
+    nowMs: number,
+  ): RemotingCommand | Promise<RemotingCommand> {
+    const properties = this.#properties;
+    properties.scan(header.properties);
+    let target: Target = {
+      topicConfig,
+      queueId: this.#queueIdOf(header.queueId, topicConfig),
+      isDeadLetter: false,
+    };
+    if (isRetryTopic(header.topic)) {
+      const redirected = this.#topics.redirect(request, header);
+      if (redirected && "code" in redirected) {
+        return this.#refuse(redirected.code, redirected.remark);
+      }
+      if (redirected) {
+        target = { topicConfig: redirected, queueId: 0, isDeadLetter: true };
+      }
+    }
+    const refusal = this.#unsupported(header.sysFlag, target.isDeadLetter);
+    if (refusal) return refusal;
+    let text = target.isDeadLetter
+      ? properties.storedTextWithoutDelay()
+      : properties.storedText();
+    let uniqKey = properties.uniqKey;
+    if (uniqKey === "") {
+      uniqKey = this.#ports.uniqIds.createUniqID(nowMs);
+      text += `UNIQ_KEY\u0001${uniqKey}\u0002`;
+    }
+    const message = this.#inner(context, request, header, target, text);
+    const result = this.#ports.store.putMessage(message);
+    return result instanceof Promise
+      ? result.then((it) => this.#answer(it, target.queueId, uniqKey))
+      : this.#answer(result, target.queueId, uniqKey);
+  }
+
+  #sendBatch(
+    context: RequestContext,
+    request: RemotingCommand,
+    header: SendMessageRequestHeader,
+    topicConfig: TopicConfig,
+  ): RemotingCommand | Promise<RemotingCommand> {
+    const { topic } = header;
+    if (topic.length > TOPIC_LENGTH_MAX) {
+      return this.#refuse(
+        ResponseCode.MESSAGE_ILLEGAL,
+        `message topic length too long ${topic.length}, the limit of a ` +
+          `batch is ${TOPIC_LENGTH_MAX}`,
+      );
+    }
+    if (isRetryTopic(topic)) {
+      return this.#refuse(
+        ResponseCode.MESSAGE_ILLEGAL,
+        `batch request does not support retry group ${topic}`,
+      );
+    }
+    const properties = this.#properties;
+    properties.scan(header.properties);
+    const refusal = this.#unsupported(header.sysFlag, false);
+    if (refusal) return refusal;
+    const wrong = batchError(request.body);
+    if (wrong !== undefined) {
+      return this.#refuse(ResponseCode.MESSAGE_ILLEGAL, wrong);
+    }
+    const uniqKey = properties.uniqKey;
+    const target: Target = {
+      topicConfig,
+      queueId: this.#queueIdOf(header.queueId, topicConfig),
+      isDeadLetter: false,
+    };
+    const text = properties.storedText();
+    const batch: MessageExtBatch = {
+      ...this.#inner(context, request, header, target, text),
+      isBatch: true,
+    };
+    const result = this.#ports.store.putMessages(batch);
+    return result instanceof Promise
+      ? result.then((it) => this.#answer(it, target.queueId, uniqKey))
+      : this.#answer(result, target.queueId, uniqKey);
+  }
+
+  #inner(
+    context: RequestContext,
+    request: RemotingCommand,
+    header: SendMessageRequestHeader,
+    target: Target,
+    propertiesText: string,
+  ): MessageExtBrokerInner {
+    const bornHost = context.connection.remoteHost;
+    let sysFlag = (header.sysFlag & ~V6_BITS) | this.#storeHostV6Bit;
+    if (bornHost.address.length !== 4) sysFlag |= MessageSysFlag.BORNHOST_V6;
+    if (target.topicConfig.topicFilterType === "MULTI_TAG") {
+      sysFlag |= MessageSysFlag.MULTI_TAGS;
+    }
+    return {
+      topic: target.topicConfig.topicName,
+      queueId: target.queueId,
+      flag: header.flag,
+      sysFlag,
+      body: request.body,
+      bornTimestamp: header.bornTimestamp,
+      bornHost,
+      storeHost: this.#ports.storeHost,
+      reconsumeTimes: header.reconsumeTimes,
+      preparedTransactionOffset: 0,
+      propertiesText: propertiesText + this.#clusterPair,
+      tagsCode: this.#properties.tagsCode,
+      waitStoreMsgOk: this.#properties.waitStoreMsgOk,
+    };
+  }
+
+  /** Refuses what this version cannot keep its word for; undefined for an ordinary message. */
+  #unsupported(
+    sysFlag: number,
+    isDeadLetter: boolean,
+  ): RemotingCommand | undefined {
+    const properties = this.#properties;
+    const transactionType = sysFlag & MessageSysFlag.TRANSACTION_MASK;
+    if (
+      properties.isTransactional ||
+      transactionType === MessageSysFlag.TRANSACTION_PREPARED_TYPE ||
+      transactionType === MessageSysFlag.TRANSACTION_ROLLBACK_TYPE
+    ) {
+      return this.#options.rejectTransactionMessage
+        ? this.#refuse(
+          ResponseCode.NO_PERMISSION,
+          `the broker[${this.#options.brokerIP1}] sending transaction message is forbidden`,
+        )
+        : this.#refuse(
+          ResponseCode.MESSAGE_ILLEGAL,
+          "this version does not support transactional messages (property TRAN_MSG)",
+        );
+    }
+    if (properties.timer !== "") {
+      return this.#refuse(
+        ResponseCode.MESSAGE_ILLEGAL,
+        `this version does not support delayed messages (property ${properties.timer})`,
+      );
+    }
+    if (properties.delay !== "" && !isDeadLetter) {
+      const level = Number(properties.delay);
+      if (!Number.isInteger(level) || level > 0) {
+        return this.#refuse(
+          ResponseCode.MESSAGE_ILLEGAL,
+          `this version does not support delayed messages (property DELAY is ${
+            properties.delay.slice(0, 16)
+          })`,
+        );
+      }
+    }
+    if ((sysFlag & MessageSysFlag.INNER_BATCH) !== 0) {
+      return this.#refuse(
+        ResponseCode.MESSAGE_ILLEGAL,
+        "this version does not support inner batches (sysFlag bit 7)",
+      );
+    }
+    return undefined;
+  }
+
+  #queueIdOf(queueId: number, topicConfig: TopicConfig): number {
+    return queueId >= 0
+      ? queueId
+      : this.#ports.random.nextInt(Math.max(topicConfig.writeQueueNums, 1));
+  }
+
+  #answer(
+    result: PutMessageResult,
+    queueId: number,
+    uniqKey: string,
+  ): RemotingCommand {
+    const code = responseCodeOfPut(result.status);
+    const remark = remarkOfPut(result.status, result.reason);
+    if (!isStored(result.status)) return this.#refuse(code, remark);
+    return createResponse(code, remark, {
+      msgId: this.#messageIdOf(result),
+      queueId: String(queueId),
+      queueOffset: String(result.queueOffset),
+      transactionId: uniqKey,
+      MSG_REGION: this.#options.regionId,
+      TRACE_ON: this.#options.traceOn ? "true" : "false",
+    });
+  }
+
+  #messageIdOf(result: PutMessageResult): string {
+    const { storeHost } = this.#ports;
+    return result.phyOffsets === undefined
+      ? encodeMessageId(storeHost, result.phyOffset)
+      : result.phyOffsets.map((it) => encodeMessageId(storeHost, it)).join(",");
+  }
+
+  /** Clients read these two fields of every answer without a look. */
+  #refuse(code: number, remark: string | null): RemotingCommand {
+    return createResponse(code, remark, {
+      MSG_REGION: this.#options.regionId,
+      TRACE_ON: this.#options.traceOn ? "true" : "false",
+    });
+  }
+}
