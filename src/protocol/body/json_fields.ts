@@ -165,6 +165,6 @@ export function jsonOfMap<K extends string | number, T>(
   write: (value: T) => unknown,
 ): Record<string, unknown> {
   const object: Record<string, unknown> = Object.create(null);
-  for (const [key, value] of map) object[key] = write(value);
+  for (const [key, value] of map) object[String(key)] = write(value);
   return object;
 }
