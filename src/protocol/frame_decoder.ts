@@ -18,6 +18,7 @@ export const FRAME_LENGTH_MAX = 16 * 1024 * 1024;
 export const FRAME_PREFIX_SIZE = 8;
 
 const LENGTH_SIZE = 4;
+const SERIALIZE_TYPE_MAX = 1;
 const PENDING_SIZE_MIN = 4096;
 /** A larger buffer is given back once its frame has been handled. */
 const PENDING_SIZE_KEPT = 64 * 1024;
@@ -134,6 +135,10 @@ export class FrameDecoder {
       );
     }
     if (available < FRAME_PREFIX_SIZE) return 0;
+    const type = bytes[offset + 4]!;
+    if (type > SERIALIZE_TYPE_MAX) {
+      throw new FrameError(`the serialize type ${type} is neither 0 nor 1`);
+    }
     const headerLength = (bytes[offset + 5]! << 16) |
       (bytes[offset + 6]! << 8) | bytes[offset + 7]!;
     if (headerLength > totalLength - LENGTH_SIZE) {

@@ -1,0 +1,341 @@
+/** Channel: one remoting connection, whoever opened it. */
+import type { Clock } from "../io/clock.ts";
+import type { Connection, ConnectionEvents } from "../io/network.ts";
+import {
+  parseSocketAddress,
+  type SocketAddress,
+} from "../model/socket_address.ts";
+import { FrameDecoder } from "../protocol/frame_decoder.ts";
+import { FrameError } from "../protocol/frame_error.ts";
+import {
+  isResponse,
+  type RemotingCommand,
+  RPC_ONEWAY,
+} from "../protocol/remoting_command.ts";
+import { decodeCommand } from "../protocol/remoting_command_codec.ts";
+import { ChannelWatch, type WatchedChannel } from "./channel_watch.ts";
+import { FOREIGN_HEAD_SIZE, likelyProtocol } from "./foreign_protocol.ts";
+import { Outbox } from "./outbox.ts";
+import { PendingRequests } from "./pending_requests.ts";
+import {
+  RemotingClosedError,
+  RemotingTooMuchRequestError,
+} from "./remoting_errors.ts";
+import type { ChannelOptions } from "./remoting_options.ts";
+import { type DispatchHost, RequestDispatcher } from "./request_dispatcher.ts";
+import type { RemotingConnection } from "./request_processor.ts";
+import type { WriterPool } from "./writer_pool.ts";
+
+/** What the channels of one server or client share. */
+export interface ChannelHost extends DispatchHost {
+  readonly clock: Clock;
+  readonly options: ChannelOptions;
+  readonly idleTimeMs: number;
+  readonly writers: WriterPool;
+  onChannelClosed(channel: Channel): void;
+  /** A request was answered, or queued bytes have gone out. */
+  onProgress(): void;
+}
+
+/** Bits of why reading is paused. */
+const PAUSED_BY_WRITE_QUEUE = 1;
+const PAUSED_BY_IN_FLIGHT = 2;
+
+const NOTHING = new Uint8Array(0);
+const NO_HOST: SocketAddress = { address: new Uint8Array(4), port: 0 };
+const SOON = Promise.resolve();
+
+let lastId = 0;
+
+/** Decodes, dispatches and answers; keeps the limits of one connection. */
+export class Channel
+  implements RemotingConnection, ConnectionEvents, WatchedChannel {
+  readonly id = ++lastId;
+  readonly remoteAddress: string;
+  readonly #host: ChannelHost;
+  readonly #decoder: FrameDecoder;
+  readonly #dispatcher: RequestDispatcher;
+  readonly #outbox: Outbox;
+  readonly #pending: PendingRequests;
+  readonly #watch: ChannelWatch;
+  #connection: Connection | null = null;
+  #remoteHost: SocketAddress | null = null;
+  #isOpen = true;
+  #isClosed = false;
+  #isReading = false;
+  #frames = 0;
+  #pausedBy = 0;
+  #receivedMs = 0;
+
+  constructor(host: ChannelHost, remoteAddress: string) {
+    const { options, clock } = host;
+    this.#host = host;
+    this.remoteAddress = remoteAddress;
+    this.#decoder = new FrameDecoder(options.frameMaxLength);
+    this.#outbox = new Outbox(
+      host.writers,
+      host.counters,
+      () => this.#onFlushed(),
+    );
+    this.#dispatcher = new RequestDispatcher(
+      this,
+      host,
+      this.#outbox,
+      () => this.#onAnswered(),
+    );
+    this.#pending = new PendingRequests(remoteAddress);
+    this.#watch = new ChannelWatch(
+      options,
+      host.idleTimeMs,
+      clock.monotonicMs(),
+    );
+  }
+
+  get remoteHost(): SocketAddress {
+    return this.#remoteHost ??= parseSocketAddress(this.remoteAddress) ??
+      NO_HOST;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** False while a client still connects. */
+  get isAttached(): boolean {
+    return this.#connection !== null;
+  }
+
+  /** True while a request that is not held, or an answer, is on its way. */
+  get isBusy(): boolean {
+    const { inFlight, held } = this.#dispatcher;
+    return this.#isOpen && (inFlight > held || !this.#outbox.isEmpty);
+  }
+
+  get frames(): number {
+    return this.#frames;
+  }
+
+  get pendingBytes(): number {
+    return this.#decoder.pendingBytes;
+  }
+
+  get sentBytes(): number {
+    return this.#outbox.sentBytes;
+  }
+
+  get queuedBytes(): number {
+    return this.#outbox.queuedBytes;
+  }
+
+  get isWaiting(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  attach(connection: Connection): void {
+    this.#connection = connection;
+    this.#outbox.attach(connection);
+  }
+
+  invoke(
+    request: RemotingCommand,
+    timeoutMs: number,
+  ): Promise<RemotingCommand> {
+    const { code } = request;
+    const { options, clock } = this.#host;
+    const address = this.remoteAddress;
+    if (!this.#isOpen) {
+      return Promise.reject(new RemotingClosedError(address, code));
+    }
+    const requestsMax = options.outgoingRequestsMax;
+    if (this.#pending.size >= requestsMax) {
+      return Promise.reject(
+        new RemotingTooMuchRequestError(address, code, requestsMax),
+      );
+    }
+    request.opaque = this.#pending.nextOpaque();
+    try {
+      this.#outbox.send(request);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return this.#pending.add(request, timeoutMs, clock.monotonicMs());
+  }
+
+  /** Throws `RangeError` when the frame would be too large. */
+  invokeOneway(request: RemotingCommand): void {
+    if (!this.#isOpen) return;
+    request.opaque = this.#pending.nextOpaque();
+    request.flag |= RPC_ONEWAY;
+    this.#outbox.send(request);
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#outbox.flush();
+    this.#isOpen = false;
+    this.#connection?.close();
+  }
+
+  /** Closes at once, dropping what is queued. */
+  terminate(): void {
+    this.#isOpen = false;
+    this.#connection?.terminate();
+  }
+
+  onData(bytes: Uint8Array): void {
+    this.#host.counters.bytesIn += bytes.length;
+    this.#read(bytes);
+  }
+
+  onDrain(): void {
+    this.#watch.touch(this.#host.clock.monotonicMs());
+    this.#resume(PAUSED_BY_WRITE_QUEUE);
+    this.#host.onProgress();
+  }
+
+  onClose(_reason: string | null): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#isOpen = false;
+    this.#outbox.close();
+    this.#pending.close();
+    this.#host.onChannelClosed(this);
+  }
+
+  /** Checks the time limits; `nowMs` is monotonic. */
+  tick(nowMs: number): void {
+    this.#pending.expire(nowMs);
+    if (!this.#isOpen) return;
+    const overdue = this.#watch.check(nowMs, this);
+    if (overdue === null) return;
+    const { options, counters } = this.#host;
+    counters.timeoutCloses++;
+    if (overdue === "first-frame") {
+      const head = this.#decoder.peek(FOREIGN_HEAD_SIZE);
+      this.#warn(
+        overdue,
+        `its first frame was not complete within ${options.firstFrameTimeoutMs} ms, perhaps it speaks ${
+          likelyProtocol(head)
+        }`,
+      );
+    } else if (overdue === "frame") {
+      this.#warn(
+        overdue,
+        `a frame was not complete within ${options.frameTimeoutMs} ms`,
+      );
+    } else if (overdue === "write-stall") {
+      this.#warn(
+        overdue,
+        `it took none of ${this.queuedBytes} bytes for ${options.writeStallMs} ms`,
+      );
+    }
+    this.terminate();
+  }
+
+  #read(bytes: Uint8Array): void {
+    if (!this.#isOpen) return;
+    const nowMs = this.#host.clock.monotonicMs();
+    this.#watch.touch(nowMs);
+    this.#receivedMs = this.#host.clock.nowMs();
+    const frames = this.#frames;
+    this.#isReading = true;
+    this.#outbox.cork();
+    try {
+      this.#decoder.push(bytes, this.#onFrame);
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      this.#junk(error, this.#frames === 0);
+    } finally {
+      this.#isReading = false;
+      this.#outbox.uncork();
+    }
+    if (this.#decoder.pendingBytes === 0 || this.#pausedBy !== 0) {
+      this.#watch.complete();
+    } else this.#watch.partial(nowMs, frames !== this.#frames);
+  }
+
+  readonly #onFrame = (
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+  ): boolean => {
+    let command: RemotingCommand;
+    try {
+      command = decodeCommand(bytes, start, end);
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      this.#junk(error, false);
+      return false;
+    }
+    this.#frames++;
+    if (isResponse(command)) this.#pending.complete(command);
+    else {
+      this.#dispatcher.dispatch(command, this.#receivedMs);
+      const { inFlightRequestsMax } = this.#host.options;
+      if (this.#dispatcher.inFlight >= inFlightRequestsMax) {
+        this.#pause(PAUSED_BY_IN_FLIGHT);
+      }
+    }
+    return this.#isOpen && this.#pausedBy === 0;
+  };
+
+  #onAnswered(): void {
+    const { inFlightRequestsMax } = this.#host.options;
+    if (this.#dispatcher.inFlight <= inFlightRequestsMax / 2) {
+      this.#resume(PAUSED_BY_IN_FLIGHT);
+    }
+    this.#host.onProgress();
+  }
+
+  #onFlushed(): void {
+    const { options, clock, counters } = this.#host;
+    if (!this.#isReading) this.#watch.touch(clock.monotonicMs());
+    const queued = this.#outbox.queuedBytes;
+    if (queued > options.writeQueueBytesMax) {
+      counters.timeoutCloses++;
+      this.#warn("write-queue", `it reads too slowly, ${queued} bytes wait`);
+      this.terminate();
+    } else if (queued > options.writeQueueBytesHigh) {
+      this.#pause(PAUSED_BY_WRITE_QUEUE);
+    }
+  }
+
+  #pause(reason: number): void {
+    if (this.#pausedBy === 0) this.#connection?.pause();
+    this.#pausedBy |= reason;
+  }
+
+  /** Goes on reading once no reason is left: first with the frames kept. */
+  #resume(reason: number): void {
+    if ((this.#pausedBy & reason) === 0) return;
+    this.#pausedBy &= ~reason;
+    if (this.#pausedBy !== 0) return;
+    // Not at once: the caller may be a processor in the middle of its work.
+    void SOON.then(() => {
+      if (this.#pausedBy !== 0) return;
+      this.#read(NOTHING);
+      if (this.#isOpen && this.#pausedBy === 0) this.#connection?.resume();
+    });
+  }
+
+  /** Closes for bytes that are no frame, or whose header is unreadable. */
+  #junk(error: FrameError, isForeign: boolean): void {
+    this.#host.counters.junkCloses++;
+    const head = this.#decoder.peek(FOREIGN_HEAD_SIZE);
+    this.#warn(
+      "junk",
+      isForeign
+        ? `it speaks ${likelyProtocol(head)}, not the remoting protocol`
+        : `it sent a broken frame: ${error.message}`,
+    );
+    if (this.#frames > 0) this.close();
+    else this.terminate();
+  }
+
+  #warn(kind: string, why: string): void {
+    this.#host.log.warn(
+      kind,
+      `Closed the connection of ${this.remoteAddress}: ${why}`,
+    );
+  }
+}

@@ -1,0 +1,73 @@
+/** ChannelWatch: the time limits of one connection. All times are monotonic. */
+import type { ChannelOptions } from "./remoting_options.ts";
+
+/** A first frame that has brought more than this is a slow link, not a dribble. */
+const FIRST_HEADER_SIZE = 64 * 1024;
+
+/** What the watch looks at. */
+export interface WatchedChannel {
+  /** Frames received since the connection began. */
+  readonly frames: number;
+  /** Bytes of the frame that is not complete. */
+  readonly pendingBytes: number;
+  /** Bytes that the kernel has taken, since the connection began. */
+  readonly sentBytes: number;
+  /** Bytes that it has not taken. */
+  readonly queuedBytes: number;
+  /** True while own requests wait for an answer. */
+  readonly isWaiting: boolean;
+}
+
+/** Which limit was passed. */
+export type Overdue = "first-frame" | "frame" | "write-stall" | "idle";
+
+/** Slow frames, peers that do not read, idle peers. */
+export class ChannelWatch {
+  readonly #options: ChannelOptions;
+  readonly #idleTimeMs: number;
+  #activeMs: number;
+  /** When the incomplete frame began; -1 without one. */
+  #partialSinceMs = -1;
+  #sentBytes = 0;
+  #sentMs: number;
+
+  constructor(options: ChannelOptions, idleTimeMs: number, nowMs: number) {
+    this.#options = options;
+    this.#idleTimeMs = idleTimeMs;
+    this.#activeMs = nowMs;
+    this.#sentMs = nowMs;
+  }
+
+  /** Something was read or written. */
+  touch(nowMs: number): void {
+    this.#activeMs = nowMs;
+  }
+
+  /** Bytes of a frame wait for the rest; a new frame starts the time anew. */
+  partial(nowMs: number, isNewFrame: boolean): void {
+    if (this.#partialSinceMs < 0 || isNewFrame) this.#partialSinceMs = nowMs;
+  }
+
+  /** No frame is incomplete, or it is not for the peer to complete it. */
+  complete(): void {
+    this.#partialSinceMs = -1;
+  }
+
+  /** The limit that was passed, or null. */
+  check(nowMs: number, channel: WatchedChannel): Overdue | null {
+    const { firstFrameTimeoutMs, frameTimeoutMs, writeStallMs } = this.#options;
+    if (this.#partialSinceMs >= 0) {
+      const elapsedMs = nowMs - this.#partialSinceMs;
+      const isDribble = channel.frames === 0 &&
+        channel.pendingBytes < FIRST_HEADER_SIZE;
+      if (isDribble && elapsedMs >= firstFrameTimeoutMs) return "first-frame";
+      if (elapsedMs >= frameTimeoutMs) return "frame";
+    }
+    if (channel.queuedBytes === 0 || channel.sentBytes !== this.#sentBytes) {
+      this.#sentBytes = channel.sentBytes;
+      this.#sentMs = nowMs;
+    } else if (nowMs - this.#sentMs >= writeStallMs) return "write-stall";
+    const isIdle = nowMs - this.#activeMs >= this.#idleTimeMs;
+    return isIdle && !channel.isWaiting ? "idle" : null;
+  }
+}

@@ -1,0 +1,197 @@
+/** RemotingClient: one connection per address, made when first needed. */
+import type { Clock } from "../io/clock.ts";
+import type { Endpoint, Network } from "../io/network.ts";
+import type { RemotingCommand } from "../protocol/remoting_command.ts";
+import { Channel, type ChannelHost } from "./channel.ts";
+import { LogLimiter } from "./log_limiter.ts";
+import { RemotingCounters } from "./remoting_counters.ts";
+import { connectFailure, RemotingConnectError } from "./remoting_errors.ts";
+import type { RemotingClientOptions } from "./remoting_options.ts";
+import type { RemotingPorts } from "./remoting_server.ts";
+import type { ProcessorTable } from "./request_processor.ts";
+import { WriterPool } from "./writer_pool.ts";
+
+const NO_PROCESSORS: ProcessorTable = new Map();
+
+/** An attempt to connect that has not ended. */
+interface Attempt {
+  readonly channel: Promise<Channel>;
+  readonly deadlineMs: number;
+  readonly giveUp: (why: string) => void;
+}
+
+/** Sends requests to any address and waits for their answers. */
+export class RemotingClient implements ChannelHost {
+  readonly clock: Clock;
+  readonly options: RemotingClientOptions;
+  readonly processors: ProcessorTable;
+  readonly counters = new RemotingCounters();
+  readonly log: LogLimiter;
+  readonly writers = new WriterPool();
+  readonly isStopping = false;
+  /** Called after an established connection has ended. */
+  onClosed: ((address: string) => void) | null = null;
+  readonly #network: Network;
+  readonly #channels = new Map<string, Channel>();
+  readonly #attempts = new Map<string, Attempt>();
+  #isClosed = false;
+  #onAllClosed: (() => void) | null = null;
+
+  /** `processors` answer requests that the peers send over our connections. */
+  constructor(
+    ports: RemotingPorts,
+    options: RemotingClientOptions,
+    processors: ProcessorTable = NO_PROCESSORS,
+  ) {
+    this.#network = ports.network;
+    this.clock = ports.clock;
+    this.log = new LogLimiter(ports.logger, ports.clock);
+    this.options = options;
+    this.processors = processors;
+  }
+
+  get idleTimeMs(): number {
+    return this.options.channelMaxIdleTimeMs;
+  }
+
+  get connectionCount(): number {
+    return this.#channels.size;
+  }
+
+  /**
+   * Sends `request` to `address` (`host:port`) and waits for the answer,
+   * connecting first when there is no connection. Rejects with
+   * `RemotingConnectError`, `RemotingTimeoutError`, `RemotingClosedError` or
+   * `RemotingTooMuchRequestError`; with `RangeError` when the frame is too large.
+   */
+  invoke(
+    address: string,
+    request: RemotingCommand,
+    timeoutMs: number,
+  ): Promise<RemotingCommand> {
+    const channel = this.#channels.get(address);
+    if (channel !== undefined && channel.isOpen) {
+      return channel.invoke(request, timeoutMs);
+    }
+    return this.#connectAndInvoke(address, request, timeoutMs);
+  }
+
+  /** Sends `request` without waiting for anything but the connection. */
+  async invokeOneway(address: string, request: RemotingCommand): Promise<void> {
+    const channel = this.#channels.get(address);
+    if (channel !== undefined && channel.isOpen) {
+      channel.invokeOneway(request);
+    } else (await this.#connect(address)).invokeOneway(request);
+  }
+
+  /** Checks the time limits; call it every 100 ms. Time is monotonic, as in RemotingServer. */
+  tick(_nowMs?: number): void {
+    const nowMs = this.clock.monotonicMs();
+    for (const attempt of this.#attempts.values()) {
+      if (nowMs >= attempt.deadlineMs) attempt.giveUp("connection timed out");
+    }
+    for (const channel of this.#channels.values()) channel.tick(nowMs);
+  }
+
+  /** Ends every connection; what still waits for an answer is rejected. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const attempt of [...this.#attempts.values()]) {
+      attempt.giveUp("the client is closed");
+    }
+    const allClosed = Promise.withResolvers<void>();
+    this.#onAllClosed = () => allClosed.resolve();
+    for (const channel of [...this.#channels.values()]) channel.close();
+    if (this.#channels.size > 0) await allClosed.promise;
+  }
+
+  onChannelClosed(channel: Channel): void {
+    // Before that, the attempt to connect fails by itself.
+    if (!channel.isAttached) return;
+    const address = channel.remoteAddress;
+    this.counters.connectionsClosed++;
+    if (this.#channels.get(address) === channel) this.#channels.delete(address);
+    if (this.#channels.size === 0) this.#onAllClosed?.();
+    this.onClosed?.(address);
+  }
+
+  onProgress(): void {
+    // Nothing waits for the end of requests in progress.
+  }
+
+  async #connectAndInvoke(
+    address: string,
+    request: RemotingCommand,
+    timeoutMs: number,
+  ): Promise<RemotingCommand> {
+    const startedMs = this.clock.monotonicMs();
+    const channel = await this.#connect(address);
+    const leftMs = timeoutMs - (this.clock.monotonicMs() - startedMs);
+    return channel.invoke(request, Math.max(1, leftMs));
+  }
+
+  #connect(address: string): Promise<Channel> {
+    const running = this.#attempts.get(address);
+    if (running !== undefined) return running.channel;
+    const at = parseEndpoint(address);
+    if (this.#isClosed || at === undefined) {
+      const why = this.#isClosed
+        ? "the client is closed"
+        : "it is not of the form host:port";
+      return Promise.reject(new RemotingConnectError(address, why));
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<Channel>();
+    const attempt: Attempt = {
+      channel: promise,
+      deadlineMs: this.clock.monotonicMs() + this.options.connectTimeoutMs,
+      giveUp: (why) => {
+        if (this.#attempts.get(address) === attempt) {
+          this.#attempts.delete(address);
+        }
+        reject(new RemotingConnectError(address, why));
+      },
+    };
+    this.#attempts.set(address, attempt);
+    this.#open(address, at, attempt).then(resolve, (error) => {
+      attempt.giveUp(connectFailure(error));
+    });
+    return promise;
+  }
+
+  /** Connects; a connection that comes after the attempt was given up is dropped. */
+  async #open(
+    address: string,
+    at: Endpoint,
+    attempt: Attempt,
+  ): Promise<Channel> {
+    const channel = new Channel(this, address);
+    let isWanted = true;
+    const connection = await this.#network.connect(at, {
+      onData: (bytes) => channel.onData(bytes),
+      onDrain: () => channel.onDrain(),
+      onClose: (reason) => isWanted && channel.onClose(reason),
+    });
+    if (this.#attempts.get(address) !== attempt) {
+      isWanted = false;
+      connection.terminate();
+      throw new RemotingConnectError(address, "the attempt was given up");
+    }
+    this.#attempts.delete(address);
+    if (!channel.isOpen) throw new Error("the peer closed the connection");
+    this.#channels.set(address, channel);
+    this.counters.connectionsOpened++;
+    channel.attach(connection);
+    return channel;
+  }
+}
+
+/** Reads `host:port`; IPv6 hosts stand in brackets. */
+function parseEndpoint(address: string): Endpoint | undefined {
+  const colon = address.lastIndexOf(":");
+  const hostname = address.slice(0, Math.max(colon, 0))
+    .replace(/^\[(.*)\]$/, "$1");
+  const port = Number(address.slice(colon + 1));
+  const isValid = hostname !== "" && Number.isInteger(port) && port > 0 &&
+    port < 65_536;
+  return isValid ? { hostname, port } : undefined;
+}

@@ -1,0 +1,161 @@
+/** RemotingServer: answers requests on one or more ports. */
+import type { Clock } from "../io/clock.ts";
+import type { Logger } from "../io/logger.ts";
+import type {
+  Connection,
+  ConnectionEvents,
+  Endpoint,
+  Listener,
+  Network,
+} from "../io/network.ts";
+import { Channel, type ChannelHost } from "./channel.ts";
+import { LogLimiter } from "./log_limiter.ts";
+import { RemotingCounters } from "./remoting_counters.ts";
+import type { RemotingServerOptions } from "./remoting_options.ts";
+import type {
+  ProcessorTable,
+  RemotingConnection,
+} from "./request_processor.ts";
+import { WriterPool } from "./writer_pool.ts";
+
+/** The outside world of remoting. */
+export interface RemotingPorts {
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What the owner of a server is told. */
+export interface RemotingServerEvents {
+  onOpened?(connection: RemotingConnection): void;
+  /** Called exactly once per opened connection. */
+  onClosed(connection: RemotingConnection): void;
+}
+
+const REFUSED: ConnectionEvents = Object.freeze({
+  onData() {},
+  onDrain() {},
+  onClose() {},
+});
+
+/** Accepts connections, hands requests to processors, writes their answers. */
+export class RemotingServer implements ChannelHost {
+  readonly clock: Clock;
+  readonly options: RemotingServerOptions;
+  readonly processors: ProcessorTable;
+  readonly counters = new RemotingCounters();
+  readonly log: LogLimiter;
+  readonly writers = new WriterPool();
+  readonly #network: Network;
+  readonly #events: RemotingServerEvents;
+  readonly #channels = new Set<Channel>();
+  readonly #listeners: Listener[] = [];
+  #isStopping = false;
+  /** Set while `stop` waits for the requests in progress. */
+  #onIdle: (() => void) | null = null;
+
+  constructor(
+    ports: RemotingPorts,
+    options: RemotingServerOptions,
+    processors: ProcessorTable,
+    events: RemotingServerEvents,
+  ) {
+    this.#network = ports.network;
+    this.clock = ports.clock;
+    this.log = new LogLimiter(ports.logger, ports.clock);
+    this.options = options;
+    this.processors = processors;
+    this.#events = events;
+  }
+
+  get idleTimeMs(): number {
+    return this.options.serverChannelMaxIdleTimeMs;
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  get connectionCount(): number {
+    return this.#channels.size;
+  }
+
+  /** Open connections. */
+  get connections(): Iterable<RemotingConnection> {
+    return this.#channels;
+  }
+
+  /** Binds one more port. Rejects as `Network.listen` does. */
+  async listen(at: Endpoint): Promise<Listener> {
+    const listener = await this.#network.listen(
+      at,
+      (connection) => this.#accept(connection),
+    );
+    this.#listeners.push(listener);
+    return listener;
+  }
+
+  /**
+   * Checks the time limits of every connection; call it every 100 ms. Time is
+   * taken from the monotonic clock: a jump of the wall clock closes nothing.
+   */
+  tick(_nowMs?: number): void {
+    const nowMs = this.clock.monotonicMs();
+    for (const channel of this.#channels) channel.tick(nowMs);
+  }
+
+  /**
+   * Refuses new connections and requests, gives those in progress `drainMs`,
+   * then closes everything. Held requests are not waited for.
+   */
+  async stop(drainMs: number): Promise<void> {
+    this.#isStopping = true;
+    if (this.#isBusy()) {
+      const idle = Promise.withResolvers<void>();
+      this.#onIdle = () => idle.resolve();
+      const deadline = this.clock.after(drainMs, () => idle.resolve());
+      await idle.promise;
+      deadline.cancel();
+      this.#onIdle = null;
+    }
+    for (const channel of [...this.#channels]) channel.close();
+    await Promise.all(this.#listeners.splice(0).map((it) => it.close()));
+  }
+
+  onChannelClosed(channel: Channel): void {
+    this.#channels.delete(channel);
+    this.counters.connectionsClosed++;
+    this.#events.onClosed(channel);
+    this.onProgress();
+  }
+
+  onProgress(): void {
+    if (this.#onIdle !== null && !this.#isBusy()) this.#onIdle();
+  }
+
+  #isBusy(): boolean {
+    for (const channel of this.#channels) if (channel.isBusy) return true;
+    return false;
+  }
+
+  #accept(connection: Connection): ConnectionEvents {
+    const { connectionsMax } = this.options;
+    if (this.#isStopping || this.#channels.size >= connectionsMax) {
+      this.counters.connectionsRefused++;
+      if (!this.#isStopping) {
+        this.log.warn(
+          "connections-max",
+          `Refused a connection of ${connection.remoteAddress}: ${connectionsMax} are open (connectionsMax)`,
+        );
+      }
+      connection.terminate();
+      return REFUSED;
+    }
+    const channel = new Channel(this, connection.remoteAddress);
+    this.#channels.add(channel);
+    this.counters.connectionsOpened++;
+    channel.attach(connection);
+    this.#events.onOpened?.(channel);
+    return channel;
+  }
+}
