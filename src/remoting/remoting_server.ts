@@ -32,6 +32,9 @@ export interface RemotingServerEvents {
   onClosed(connection: RemotingConnection): void;
 }
 
+/** What closing a connection may take. */
+const CLOSE_TIME_MS = 1500;
+
 const REFUSED: ConnectionEvents = Object.freeze({
   onData() {},
   onDrain() {},
@@ -51,8 +54,8 @@ export class RemotingServer implements ChannelHost {
   readonly #channels = new Set<Channel>();
   readonly #listeners: Listener[] = [];
   #isStopping = false;
-  /** Set while `stop` waits for the requests in progress. */
-  #onIdle: (() => void) | null = null;
+  /** Set while `stop` waits. */
+  #onProgress: (() => void) | null = null;
 
   constructor(
     ports: RemotingPorts,
@@ -110,15 +113,10 @@ export class RemotingServer implements ChannelHost {
    */
   async stop(drainMs: number): Promise<void> {
     this.#isStopping = true;
-    if (this.#isBusy()) {
-      const idle = Promise.withResolvers<void>();
-      this.#onIdle = () => idle.resolve();
-      const deadline = this.clock.after(drainMs, () => idle.resolve());
-      await idle.promise;
-      deadline.cancel();
-      this.#onIdle = null;
-    }
-    for (const channel of [...this.#channels]) channel.close();
+    await this.#until(() => !this.#isBusy(), drainMs);
+    for (const channel of this.#channels) channel.close();
+    // Closing a listener cuts its connections: their last bytes go first.
+    await this.#until(() => this.#channels.size === 0, CLOSE_TIME_MS);
     await Promise.all(this.#listeners.splice(0).map((it) => it.close()));
   }
 
@@ -130,7 +128,18 @@ export class RemotingServer implements ChannelHost {
   }
 
   onProgress(): void {
-    if (this.#onIdle !== null && !this.#isBusy()) this.#onIdle();
+    this.#onProgress?.();
+  }
+
+  /** Waits until `condition` holds, at most `timeMs`. */
+  async #until(condition: () => boolean, timeMs: number): Promise<void> {
+    if (condition()) return;
+    const done = Promise.withResolvers<void>();
+    this.#onProgress = () => condition() && done.resolve();
+    const deadline = this.clock.after(timeMs, () => done.resolve());
+    await done.promise;
+    deadline.cancel();
+    this.#onProgress = null;
   }
 
   #isBusy(): boolean {
