@@ -13,6 +13,8 @@ import type { Logger } from "../io/logger.ts";
 export interface MetadataFile {
   /** Undefined when neither the file nor its backup could be parsed. */
   read<T>(parse: (text: string) => T): T | undefined;
+  /** True when the content came from the backup or was lost. */
+  readonly isDegraded: boolean;
   /** Replaces the whole file, durably. */
   write(text: string): Promise<void>;
 }
@@ -82,16 +84,21 @@ export class ConfigManager {
     if (nowMs - this.#failedMs >= RETRY_INTERVAL_MS) this.persistSoon();
   }
 
-  /** Reads the file; a file that is missing or of no use gives undefined, never a throw. */
-  load<T>(parse: (text: string) => T): T | undefined {
+  /**
+   * Reads the file and hands what it held to `take`; a file that is missing or
+   * of no use is not taken. Never throws. What came from the backup is written
+   * anew, so that the main file is whole again.
+   */
+  load<T>(parse: (text: string) => T, take: (loaded: T) => void): void {
     try {
-      return this.#ports.file.read(parse);
+      const loaded = this.#ports.file.read(parse);
+      if (loaded !== undefined) take(loaded);
     } catch (error) {
       this.#ports.logger.error(`${this.#name} could not be read`, {
         error: String(error),
       });
-      return undefined;
     }
+    if (this.#ports.file.isDegraded) this.changed();
   }
 
   async #write(): Promise<void> {

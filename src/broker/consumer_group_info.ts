@@ -7,6 +7,7 @@ import type {
 } from "../model/heartbeat_data.ts";
 import type { SubscriptionData } from "../model/subscription_data.ts";
 import type { ClientChannelInfo } from "./client_channel_info.ts";
+import type { ClientTable } from "./client_table.ts";
 
 /** A group as processors see it. */
 export interface ConsumerGroupInfo {
@@ -20,8 +21,11 @@ export interface ConsumerGroupInfo {
   readonly subscriptions: ReadonlyMap<string, SubscriptionData>;
 }
 
-/** What the manager keeps of a group beside its members. */
-export class ConsumerGroupState {
+const NO_CLIENTS: ReadonlyMap<string, ClientChannelInfo> = new Map();
+
+/** What the manager keeps of a group. */
+export class ConsumerGroupState implements ConsumerGroupInfo {
+  readonly #table: ClientTable;
   consumeType: ConsumeType;
   messageModel: MessageModel;
   consumeFromWhere: ConsumeFromWhere;
@@ -30,10 +34,19 @@ export class ConsumerGroupState {
   fingerprint: number | undefined;
   notifiedMs = -Infinity;
 
-  constructor(readonly groupName: string, data: ConsumerData) {
+  constructor(
+    readonly groupName: string,
+    data: ConsumerData,
+    table: ClientTable,
+  ) {
+    this.#table = table;
     this.consumeType = data.consumeType;
     this.messageModel = data.messageModel;
     this.consumeFromWhere = data.consumeFromWhere;
+  }
+
+  get clients(): ReadonlyMap<string, ClientChannelInfo> {
+    return this.#table.clients(this.groupName) ?? NO_CLIENTS;
   }
 
   /** Takes what a heartbeat says of the group itself. */

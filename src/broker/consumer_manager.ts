@@ -26,8 +26,6 @@ const SCAN_INTERVAL_MS = 10_000;
 /** Milliseconds between two notifications of one group. */
 const NOTIFY_INTERVAL_MS = 100;
 
-const NO_CLIENTS: ReadonlyMap<string, ClientChannelInfo> = new Map();
-
 /** How a heartbeat registers a consumer. */
 export interface RegisterConsumerOptions {
   /** The group's notifyConsumerIdsChangedEnable. */
@@ -74,16 +72,7 @@ export class ConsumerManager {
   }
 
   getConsumerGroupInfo(group: string): ConsumerGroupInfo | undefined {
-    const state = this.#states.get(group);
-    if (state === undefined) return undefined;
-    return {
-      groupName: group,
-      consumeType: state.consumeType,
-      messageModel: state.messageModel,
-      consumeFromWhere: state.consumeFromWhere,
-      clients: this.#table.clients(group) ?? NO_CLIENTS,
-      subscriptions: state.subscriptions,
-    };
+    return this.#states.get(group);
   }
 
   findClient(group: string, clientId: string): ClientChannelInfo | undefined {
@@ -110,9 +99,17 @@ export class ConsumerManager {
     return groups;
   }
 
-  /** True when a short heartbeat of this fingerprint must be followed by a full one. */
-  isSubscriptionUnknown(group: string, fingerprint: number): boolean {
-    return this.#states.get(group)?.fingerprint !== fingerprint;
+  /**
+   * True when the client must send its subscriptions in full: the group's last
+   * full heartbeat had another fingerprint, or a short one found none.
+   */
+  isSubscriptionUnknown(
+    group: string,
+    fingerprint: number,
+    withoutSub: boolean,
+  ): boolean {
+    const known = this.#states.get(group)?.fingerprint;
+    return known === undefined ? withoutSub : known !== fingerprint;
   }
 
   /**
@@ -204,7 +201,10 @@ export class ConsumerManager {
   #stateOf(group: string, data: ConsumerData): ConsumerGroupState {
     let state = this.#states.get(group);
     if (state === undefined) {
-      this.#states.set(group, state = new ConsumerGroupState(group, data));
+      this.#states.set(
+        group,
+        state = new ConsumerGroupState(group, data, this.#table),
+      );
     }
     return state;
   }
@@ -238,8 +238,7 @@ export class ConsumerManager {
 
   #notifyMembers(state: ConsumerGroupState, nowMs: number): void {
     state.notifiedMs = nowMs;
-    const clients = this.#table.clients(state.groupName) ?? NO_CLIENTS;
-    for (const client of clients.values()) {
+    for (const client of state.clients.values()) {
       if (!client.connection.isOpen) continue;
       client.connection.invokeOneway(
         createRequest(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, {

@@ -6,7 +6,6 @@
  * queue's end, is refused: it would come back as a lost position or as
  * negative lag.
  */
-import type { Logger } from "../io/logger.ts";
 import { type DataVersion, nextVersion } from "../model/data_version.ts";
 import {
   dataVersionFromJson,
@@ -85,7 +84,7 @@ export class ConsumerOffsetManager {
 
   /** Reads the file; never throws. */
   load(): void {
-    this.#config.load((text) => this.#decode(text, this.#ports.logger));
+    this.#config.load(parseOffsetsFile, (file) => this.#take(file));
   }
 
   reconfigure(options: BrokerOptions): void {
@@ -229,26 +228,22 @@ export class ConsumerOffsetManager {
     return joinPrettyObject(members, 0);
   }
 
-  #decode(text: string, logger: Logger): void {
-    const { json, table } = parseTableText(text, FILE_NAME, OFFSET_TABLE);
-    const dataVersion = dataVersionFromJson(json.dataVersion);
-    for (const [key, value] of Object.entries(table)) {
+  #take(file: OffsetsFile): void {
+    for (const [key, value] of Object.entries(file.table)) {
       try {
-        this.#take(key, objectOf(value, key));
+        this.#takeEntry(key, objectOf(value, key));
       } catch (error) {
-        logger.warn(`an entry of ${FILE_NAME} was left out`, {
+        this.#ports.logger.warn(`an entry of ${FILE_NAME} was left out`, {
           entry: key.slice(0, 512),
           error: String(error),
         });
       }
     }
-    this.#dataVersion = dataVersion;
-    this.#otherKeys = Object.fromEntries(
-      Object.entries(json).filter(([key]) => !OWN_KEYS.has(key)),
-    );
+    this.#dataVersion = file.dataVersion;
+    this.#otherKeys = file.otherKeys;
   }
 
-  #take(key: string, value: JsonObject): void {
+  #takeEntry(key: string, value: JsonObject): void {
     const at = key.indexOf(TOPIC_GROUP_SEPARATOR);
     if (at <= 0 || at === key.length - 1) {
       throw new SyntaxError("the key is no topic@group");
@@ -301,4 +296,22 @@ export class ConsumerOffsetManager {
     this.#isVersionOld = true;
     this.#config.changed();
   }
+}
+
+interface OffsetsFile {
+  readonly table: JsonObject;
+  readonly dataVersion: DataVersion;
+  readonly otherKeys: JsonObject;
+}
+
+/** Throws `BodyError` when the text is no consumerOffset.json. */
+function parseOffsetsFile(text: string): OffsetsFile {
+  const { json, table } = parseTableText(text, FILE_NAME, OFFSET_TABLE);
+  return {
+    table,
+    dataVersion: dataVersionFromJson(json.dataVersion),
+    otherKeys: Object.fromEntries(
+      Object.entries(json).filter(([key]) => !OWN_KEYS.has(key)),
+    ),
+  };
 }

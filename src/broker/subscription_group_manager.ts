@@ -66,12 +66,11 @@ export class SubscriptionGroupManager {
 
   /** Reads the file and adds the system groups; never throws. */
   load(): void {
-    const loaded = this.#config.load((text) => this.#file.decode(text));
-    if (loaded !== undefined) {
+    this.#config.load((text) => this.#file.decode(text), (loaded) => {
       for (const [name, it] of loaded.table) this.#groups.set(name, it);
       this.#loadForbidden(loaded.otherKeys[FORBIDDEN_TABLE]);
       this.#dataVersion = loaded.dataVersion;
-    }
+    });
     const missing = SYSTEM_GROUPS.filter((it) => !this.#groups.has(it));
     for (const group of missing) {
       this.#put(createSubscriptionGroupConfig(group));

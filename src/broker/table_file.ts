@@ -81,6 +81,7 @@ export class TableFile<T> {
   decode(text: string): LoadedTable<T> {
     const { fileName, tableKey, entryKeys } = this.#codec;
     const { json, table: jsonTable } = parseTableText(text, fileName, tableKey);
+    const dataVersion = dataVersionFromJson(json[DATA_VERSION]);
     const table = new Map<string, T>();
     for (const [name, value] of Object.entries(jsonTable)) {
       try {
@@ -97,11 +98,7 @@ export class TableFile<T> {
     }
     const otherKeys = without(json, new Set([DATA_VERSION, tableKey])) ?? {};
     this.#otherKeys = otherKeys;
-    return {
-      table,
-      dataVersion: dataVersionFromJson(json[DATA_VERSION]),
-      otherKeys,
-    };
+    return { table, dataVersion, otherKeys };
   }
 
   /** The entry's text must be made anew. */

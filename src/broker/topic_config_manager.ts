@@ -72,8 +72,10 @@ export class TopicConfigManager {
 
   /** Reads the file and adds the system topics; never throws. */
   load(): void {
-    const loaded = this.#config.load((text) => this.#file.decode(text));
-    if (loaded !== undefined) this.#take(loaded);
+    this.#config.load(
+      (text) => this.#file.decode(text),
+      (loaded) => this.#take(loaded),
+    );
     if (this.#addSystemTopics()) this.#changed(undefined);
   }
 
