@@ -55,16 +55,19 @@ export type FileErrorKind =
   | "short-read"
   | "other";
 
-/** A disk said no. */
+/** A disk said no. The message is one sentence that names the path. */
 export class FileError extends Error {
   override readonly name = "FileError";
+  /** Name of the system's error, as `ENOSPC`, where there was one. */
+  readonly errno: string | undefined;
   constructor(
     message: string,
     readonly kind: FileErrorKind,
     readonly path: string,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { errno?: string },
   ) {
     super(message, options);
+    this.errno = options?.errno;
   }
 }
 

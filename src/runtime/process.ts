@@ -12,9 +12,9 @@ export interface Process {
   readonly self: readonly string[];
   workingDirectory(): string;
   isTerminal(stream: "stdout" | "stderr"): boolean;
-  /** Writes all, synchronously. */
-  write(stream: "stdout" | "stderr", text: string): void;
-  writeBytes(stream: "stdout", bytes: Uint8Array): void;
+  /** Writes all, synchronously; false when the reader has gone (no error). */
+  write(stream: "stdout" | "stderr", text: string): boolean;
+  writeBytes(stream: "stdout", bytes: Uint8Array): boolean;
   /** Everything on standard input. */
   readStdin(): Promise<Uint8Array>;
   onSignal(signal: SignalName, run: () => void): void;

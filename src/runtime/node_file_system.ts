@@ -1,0 +1,167 @@
+/** NodeFileSystem: the FileSystem port over node:fs, for both runtimes. */
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  statfsSync,
+  statSync,
+  unlinkSync,
+} from "node:fs";
+import {
+  type DirectoryEntry,
+  FileError,
+  type FileHandle,
+  type FileLock,
+  type FileStat,
+  type FileSystem,
+  type OpenMode,
+} from "../io/file_system.ts";
+import type { FileSyncer } from "./file_syncer.ts";
+import { codeOf, fileErrorOf } from "./node_file_error.ts";
+import { NodeFileHandle } from "./node_file_handle.ts";
+import type { PosixLock } from "./posix_lock.ts";
+
+const OPEN_FLAGS: Record<OpenMode, number> = {
+  read: constants.O_RDONLY,
+  write: constants.O_RDWR,
+  create: constants.O_RDWR | constants.O_CREAT,
+};
+
+const FILE_PERMISSIONS = 0o644;
+
+/**
+ * Real paths locked by this process. A POSIX lock does not keep its own process
+ * out, and is lost as soon as that process closes any descriptor of the file.
+ */
+const lockedPaths = new Set<string>();
+
+/** Files of the machine. */
+export class NodeFileSystem implements FileSystem {
+  readonly #syncer: FileSyncer;
+  readonly #posixLock: PosixLock;
+
+  constructor(syncer: FileSyncer, posixLock: PosixLock) {
+    this.#syncer = syncer;
+    this.#posixLock = posixLock;
+  }
+
+  list(directory: string): DirectoryEntry[] {
+    try {
+      return readdirSync(directory, { withFileTypes: true })
+        .map((it) => ({
+          name: it.name,
+          isDirectory: it.isSymbolicLink()
+            ? this.stat(`${directory}/${it.name}`)?.isDirectory === true
+            : it.isDirectory(),
+        }))
+        .sort((a, b) => a.name < b.name ? -1 : 1);
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return [];
+      throw fileErrorOf("list", directory, error);
+    }
+  }
+
+  stat(path: string): FileStat | undefined {
+    try {
+      const stat = statSync(path);
+      return {
+        size: stat.size,
+        modifiedMs: stat.mtimeMs,
+        isDirectory: stat.isDirectory(),
+      };
+    } catch (error) {
+      if (["ENOENT", "ENOTDIR"].includes(codeOf(error))) return undefined;
+      throw fileErrorOf("look at", path, error);
+    }
+  }
+
+  createDirectory(path: string): void {
+    attempt("create folder", path, () => mkdirSync(path, { recursive: true }));
+  }
+
+  open(path: string, mode: OpenMode): FileHandle {
+    const descriptor = attempt("open", path, () => openFile(path, mode));
+    return new NodeFileHandle(path, descriptor, this.#syncer);
+  }
+
+  rename(from: string, to: string): void {
+    attempt("rename", from, () => renameSync(from, to));
+  }
+
+  remove(path: string): void {
+    try {
+      if (lstatSync(path).isDirectory()) rmdirSync(path);
+      else unlinkSync(path);
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT") throw fileErrorOf("remove", path, error);
+    }
+  }
+
+  async syncDirectory(path: string): Promise<void> {
+    const descriptor = attempt("open", path, () => openFile(path, "read"));
+    try {
+      await this.#syncer.sync(descriptor, "all");
+    } catch (error) {
+      throw fileErrorOf("sync folder", path, error);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  lock(path: string): FileLock {
+    // Looked at before it is opened: see `lockedPaths`.
+    if (this.stat(path) && lockedPaths.has(realpathSync(path))) {
+      throw lockedError(path, "this process");
+    }
+    const descriptor = attempt("open", path, () => openFile(path, "create"));
+    const outcome = this.#posixLock(descriptor);
+    if (outcome !== "taken") {
+      closeSync(descriptor);
+      throw outcome === "held"
+        ? lockedError(path, "another process")
+        : fileErrorOf("lock", path, { code: outcome });
+    }
+    const realPath = realpathSync(path);
+    lockedPaths.add(realPath);
+    return {
+      release(): void {
+        if (lockedPaths.delete(realPath)) closeSync(descriptor);
+      },
+    };
+  }
+
+  diskSpace(path: string): { totalBytes: number; freeBytes: number } {
+    const stat = attempt("measure the disk of", path, () => statfsSync(path));
+    return {
+      totalBytes: stat.blocks * stat.bsize,
+      freeBytes: stat.bavail * stat.bsize,
+    };
+  }
+}
+
+function openFile(path: string, mode: OpenMode): number {
+  return openSync(path, OPEN_FLAGS[mode], FILE_PERMISSIONS);
+}
+
+function attempt<T>(action: string, path: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw fileErrorOf(action, path, error);
+  }
+}
+
+function lockedError(path: string, holder: string): FileError {
+  return new FileError(
+    `Cannot lock ${path}: ${holder} holds it; ` +
+      "end it, or give this one another store path",
+    "locked",
+    path,
+  );
+}

@@ -1,0 +1,51 @@
+/** NodeProcess: what both runtimes share of the Process port. */
+import process from "node:process";
+import { isatty } from "node:tty";
+import { writeStream } from "./node_streams.ts";
+import type { Process, SignalName } from "./process.ts";
+
+/** The running process; a runtime adds how to read its input and run it again. */
+export class NodeProcess implements Process {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>> = process.env;
+  readonly self: readonly string[];
+  readonly #readStdin: () => Promise<Uint8Array>;
+
+  constructor(
+    args: readonly string[],
+    self: readonly string[],
+    readStdin: () => Promise<Uint8Array>,
+  ) {
+    this.args = args;
+    this.self = self;
+    this.#readStdin = readStdin;
+  }
+
+  workingDirectory(): string {
+    return process.cwd();
+  }
+
+  isTerminal(stream: "stdout" | "stderr"): boolean {
+    return isatty(stream === "stdout" ? 1 : 2);
+  }
+
+  write(stream: "stdout" | "stderr", text: string): boolean {
+    return writeStream(stream, new TextEncoder().encode(text));
+  }
+
+  writeBytes(stream: "stdout", bytes: Uint8Array): boolean {
+    return writeStream(stream, bytes);
+  }
+
+  readStdin(): Promise<Uint8Array> {
+    return this.#readStdin();
+  }
+
+  onSignal(signal: SignalName, run: () => void): void {
+    process.on(signal, run);
+  }
+
+  exit(code: number): never {
+    return process.exit(code);
+  }
+}
