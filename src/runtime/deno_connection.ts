@@ -94,13 +94,17 @@ export class DenoConnection implements Connection {
   async #read(events: ConnectionEvents): Promise<void> {
     const buffer = new Uint8Array(READ_BUFFER_SIZE);
     for (;;) {
+      await this.#resumed();
       const count = await this.#conn.read(buffer);
       if (count === null) return;
-      while (this.#gate) await this.#gate.promise;
+      await this.#resumed();
       if (this.#state !== "open") continue;
       this.#guard(() => events.onData(buffer.subarray(0, count)));
-      while (this.#gate) await this.#gate.promise;
     }
+  }
+
+  async #resumed(): Promise<void> {
+    while (this.#gate) await this.#gate.promise;
   }
 
   async #send(): Promise<void> {

@@ -125,7 +125,7 @@ export class NodeFileSystem implements FileSystem {
       closeSync(descriptor);
       throw outcome === "held"
         ? lockedError(path, "another process")
-        : fileErrorOf("lock", path, { code: outcome });
+        : fileErrorOf("lock", path, { code: `errno ${outcome.errno}` });
     }
     const realPath = realpathSync(path);
     lockedPaths.add(realPath);

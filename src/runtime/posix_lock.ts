@@ -6,8 +6,8 @@
  * variadic call, which foreign-function interfaces cannot make everywhere.
  */
 
-/** `held`: another process has it. Anything else is the name of an errno. */
-export type PosixLockOutcome = "taken" | "held" | (string & {});
+/** `held`: another process has it. */
+export type PosixLockOutcome = "taken" | "held" | { readonly errno: number };
 
 /** Locks byte 0 for writing; the descriptor's position is 0. */
 export type PosixLock = (descriptor: number) => PosixLockOutcome;
@@ -42,5 +42,5 @@ export function lockOutcome(
 ): PosixLockOutcome {
   if (result === 0) return "taken";
   if (errno === EAGAIN[os] || errno === EACCES) return "held";
-  return `errno ${errno}`;
+  return { errno };
 }
