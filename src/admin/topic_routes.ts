@@ -1,0 +1,288 @@
+/** /admin/topics: the topics of this broker, and sending to one of them. */
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { TopicConfig } from "../model/topic_config.ts";
+import {
+  adminRoutes,
+  notFound,
+  PROBLEM_RESPONSE,
+  ProblemError,
+} from "./problem.ts";
+
+/** Offsets of one queue. */
+export interface QueueOffsets {
+  readonly queueId: number;
+  readonly minOffset: number;
+  readonly maxOffset: number;
+  /** Store time of the last message, milliseconds; null when there is none. */
+  readonly lastUpdateTimestamp: number | null;
+}
+
+/** A message on its way in. */
+export interface AdminMessage {
+  readonly body: Uint8Array;
+  readonly tag: string | undefined;
+  readonly keys: readonly string[];
+  readonly properties: Readonly<Record<string, string>>;
+  readonly delayLevel: number;
+  /** Undefined: any queue. */
+  readonly queueId: number | undefined;
+}
+
+/** Where a message went. */
+export interface AdminSendResult {
+  readonly status: string;
+  readonly msgId: string;
+  readonly queueId: number;
+  readonly queueOffset: number;
+}
+
+/** What these routes ask. Refusals are ProblemError. */
+export interface TopicAdmin {
+  topics(): readonly TopicConfig[];
+  topic(name: string): TopicConfig | undefined;
+  queues(name: string): Promise<readonly QueueOffsets[]>;
+  isSystemTopic(name: string): boolean;
+  /** Undefined when the name is fine, else the cure. */
+  topicError(name: string): string | undefined;
+  putTopic(config: TopicConfig): Promise<void>;
+  deleteTopic(name: string): Promise<void>;
+  send(topic: string, message: AdminMessage): Promise<AdminSendResult>;
+}
+
+const QUEUES_MAX = 65_535;
+
+const TopicSchema = z.object({
+  topicName: z.string(),
+  readQueueNums: z.int(),
+  writeQueueNums: z.int(),
+  perm: z.int(),
+  topicFilterType: z.enum(["SINGLE_TAG", "MULTI_TAG"]),
+  topicSysFlag: z.int(),
+  order: z.boolean(),
+  attributes: z.record(z.string(), z.string()),
+  isSystem: z.boolean(),
+}).openapi("Topic");
+
+const TopicDetailSchema = TopicSchema.extend({
+  queues: z.array(
+    z.object({
+      queueId: z.int(),
+      minOffset: z.int(),
+      maxOffset: z.int(),
+      lastUpdateTimestamp: z.int().nullable(),
+    }),
+  ),
+}).openapi("TopicDetail");
+
+const PutTopicSchema = z.strictObject({
+  topicName: z.string().optional(),
+  readQueueNums: z.int().min(1).max(QUEUES_MAX).optional(),
+  writeQueueNums: z.int().min(1).max(QUEUES_MAX).optional(),
+  perm: z.int().min(0).max(7).optional(),
+  topicFilterType: z.enum(["SINGLE_TAG", "MULTI_TAG"]).optional(),
+  topicSysFlag: z.int().min(0).optional(),
+  order: z.boolean().optional(),
+  attributes: z.record(z.string(), z.string()).optional(),
+}).openapi("PutTopic");
+
+const SendSchema = z.strictObject({
+  body: z.string(),
+  encoding: z.enum(["text", "base64"]).default("text"),
+  tag: z.string().min(1).optional(),
+  keys: z.array(z.string().min(1)).default([]),
+  properties: z.record(z.string(), z.string()).default({}),
+  delayLevel: z.int().min(0).max(18).default(0),
+  queueId: z.int().min(0).optional(),
+}).openapi("SendMessage");
+
+const SendResultSchema = z.object({
+  status: z.string(),
+  msgId: z.string(),
+  queueId: z.int(),
+  queueOffset: z.int(),
+}).openapi("SendResult");
+
+const params = z.object({ topic: z.string().min(1).max(255) });
+
+const list = createRoute({
+  method: "get",
+  path: "/admin/topics",
+  summary: "All topics",
+  responses: {
+    200: {
+      description: "Topics in the order of their names",
+      content: {
+        "application/json": {
+          schema: z.object({ topics: z.array(TopicSchema) }),
+        },
+      },
+    },
+  },
+});
+
+const show = createRoute({
+  method: "get",
+  path: "/admin/topics/{topic}",
+  summary: "One topic with the offsets of its queues",
+  request: { params },
+  responses: {
+    200: {
+      description: "The topic",
+      content: { "application/json": { schema: TopicDetailSchema } },
+    },
+    404: PROBLEM_RESPONSE,
+  },
+});
+
+const put = createRoute({
+  method: "put",
+  path: "/admin/topics/{topic}",
+  summary: "Creates a topic or changes it; what is left out stays",
+  request: {
+    params,
+    body: {
+      content: { "application/json": { schema: PutTopicSchema } },
+      required: true,
+    },
+  },
+  responses: {
+    200: {
+      description: "The topic as it is now",
+      content: { "application/json": { schema: TopicSchema } },
+    },
+    400: PROBLEM_RESPONSE,
+  },
+});
+
+const remove = createRoute({
+  method: "delete",
+  path: "/admin/topics/{topic}",
+  summary: "Deletes a topic and its messages",
+  request: { params },
+  responses: { 204: { description: "Deleted" }, 404: PROBLEM_RESPONSE },
+});
+
+const send = createRoute({
+  method: "post",
+  path: "/admin/topics/{topic}/messages",
+  summary: "Sends one message",
+  request: {
+    params,
+    body: {
+      content: { "application/json": { schema: SendSchema } },
+      required: true,
+    },
+  },
+  responses: {
+    201: {
+      description: "Stored",
+      content: { "application/json": { schema: SendResultSchema } },
+    },
+    400: PROBLEM_RESPONSE,
+  },
+});
+
+/** What PUT assumes of a new topic. */
+const NEW_TOPIC: Omit<TopicConfig, "topicName"> = {
+  readQueueNums: 8,
+  writeQueueNums: 8,
+  perm: 6,
+  topicFilterType: "SINGLE_TAG",
+  topicSysFlag: 0,
+  order: false,
+  attributes: {},
+};
+
+/** The routes. */
+export function topicRoutes(admin: TopicAdmin): OpenAPIHono {
+  const app = adminRoutes();
+  const shown = (config: TopicConfig) => ({
+    ...config,
+    attributes: { ...config.attributes },
+    isSystem: admin.isSystemTopic(config.topicName),
+  });
+  const existing = (name: string): TopicConfig => {
+    const config = admin.topic(name);
+    if (config === undefined) throw notFound("Topic", name);
+    return config;
+  };
+  app.openapi(list, (c) => {
+    const topics = [...admin.topics()].sort((a, b) =>
+      a.topicName < b.topicName ? -1 : 1
+    );
+    return c.json({ topics: topics.map(shown) }, 200);
+  });
+  app.openapi(show, async (c) => {
+    const config = existing(c.req.valid("param").topic);
+    const queues = [...await admin.queues(config.topicName)];
+    return c.json({ ...shown(config), queues }, 200);
+  });
+  app.openapi(put, async (c) => {
+    const { topic } = c.req.valid("param");
+    const body = c.req.valid("json");
+    checkTopicName(admin, topic, body.topicName);
+    const before = admin.topic(topic) ?? NEW_TOPIC;
+    await admin.putTopic({ ...before, ...defined(body), topicName: topic });
+    return c.json(shown(existing(topic)), 200);
+  });
+  app.openapi(remove, async (c) => {
+    const { topicName } = existing(c.req.valid("param").topic);
+    if (admin.isSystemTopic(topicName)) {
+      throw new ProblemError(400, `Topic ${topicName} belongs to the system`, [
+        { field: "topic", message: "name a topic of your own" },
+      ]);
+    }
+    await admin.deleteTopic(topicName);
+    return c.body(null, 204);
+  });
+  app.openapi(send, async (c) => {
+    const { topic } = c.req.valid("param");
+    const message = c.req.valid("json");
+    const result = await admin.send(topic, {
+      body: bodyBytes(message.body, message.encoding),
+      tag: message.tag,
+      keys: message.keys,
+      properties: message.properties,
+      delayLevel: message.delayLevel,
+      queueId: message.queueId,
+    });
+    return c.json({ ...result }, 201);
+  });
+  return app;
+}
+
+function checkTopicName(
+  admin: TopicAdmin,
+  topic: string,
+  inBody: string | undefined,
+): void {
+  if (inBody !== undefined && inBody !== topic) {
+    throw new ProblemError(400, `The path names topic ${topic}`, [
+      { field: "topicName", message: `give ${topic} or leave it out` },
+    ]);
+  }
+  const error = admin.topicError(topic);
+  if (error !== undefined) {
+    throw new ProblemError(400, error, [{ field: "topic", message: error }]);
+  }
+}
+
+/** Without the fields that are absent: they must not overwrite. */
+function defined<T extends object>(
+  value: T,
+): { [P in keyof T]?: Exclude<T[P], undefined> } {
+  return Object.fromEntries(
+    Object.entries(value).filter(([, it]) => it !== undefined),
+  ) as { [P in keyof T]?: Exclude<T[P], undefined> };
+}
+
+function bodyBytes(body: string, encoding: "text" | "base64"): Uint8Array {
+  if (encoding === "text") return new TextEncoder().encode(body);
+  try {
+    return Uint8Array.from(atob(body), (it) => it.charCodeAt(0));
+  } catch {
+    throw new ProblemError(400, "Field body: it is no base64", [
+      { field: "body", message: "give base64, or encoding text" },
+    ]);
+  }
+}

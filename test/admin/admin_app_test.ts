@@ -1,0 +1,199 @@
+import { assert, assertEquals } from "@std/assert";
+import { test } from "node:test";
+import { ALONE, fakeApp } from "./fake_facade.ts";
+
+test("adminApp() answers the probes", async () => {
+  const { ask, state } = fakeApp();
+  assertEquals((await ask("GET", "/livez")).body, { status: "ok" });
+  assertEquals((await ask("GET", "/readyz")).body, { status: "ready" });
+  state.isReady = false;
+  const verbose = await ask("GET", "/readyz?verbose");
+  assertEquals(verbose.status, 503);
+  assertEquals(verbose.body.checks, [
+    { name: "store", ok: false, detail: "the disk is full" },
+  ]);
+  assertEquals((await ask("GET", "/healthz")).status, 503);
+});
+
+test("adminApp() serves metrics, OpenAPI and the dashboard", async () => {
+  const { ask } = fakeApp();
+  assertEquals((await ask("GET", "/metrics")).body, "a 1\n");
+  const openapi = await ask("GET", "/openapi.json");
+  assertEquals(openapi.body.info.version, "1.2.3");
+  for (const path of ["/admin/ha", "/admin/topics/{topic}", "/readyz"]) {
+    assert(path in openapi.body.paths, path);
+  }
+  for (const path of ["/", "/dashboard.js", "/dashboard.css"]) {
+    const page = await ask("GET", path);
+    assertEquals(page.status, 200);
+    assert(page.headers.get("content-security-policy")!.includes("'none'"));
+    assert(!/https?:\/\//.test(page.body), `${path} has no foreign asset`);
+  }
+});
+
+test("GET /admin/ha has the shape of the contract", async () => {
+  const { ask } = fakeApp();
+  assertEquals((await ask("GET", "/admin/ha")).body, ALONE);
+  const role = await ask("POST", "/admin/ha/role", { role: "SLAVE" });
+  assertEquals(role.status, 501);
+  assertEquals(
+    role.headers.get("content-type"),
+    "application/problem+json",
+  );
+});
+
+test("/admin/topics creates, shows, changes and deletes", async () => {
+  const { ask, topics } = fakeApp();
+  assertEquals((await ask("GET", "/admin/topics/T")).status, 404);
+  const made = await ask("PUT", "/admin/topics/T", { readQueueNums: 4 });
+  assertEquals(made.status, 200);
+  assertEquals(made.body.readQueueNums, 4);
+  assertEquals(made.body.writeQueueNums, 8);
+  await ask("PUT", "/admin/topics/T", { perm: 4 });
+  assertEquals(topics.get("T")?.readQueueNums, 4);
+  assertEquals(topics.get("T")?.perm, 4);
+  const shown = await ask("GET", "/admin/topics/T");
+  assertEquals(shown.body.queues[0].maxOffset, 3);
+  assertEquals((await ask("GET", "/admin/topics")).body.topics.length, 1);
+  assertEquals((await ask("DELETE", "/admin/topics/T")).status, 204);
+  assertEquals((await ask("DELETE", "/admin/topics/T")).status, 404);
+});
+
+const BAD_BODIES: readonly [
+  method: string,
+  path: string,
+  body: unknown,
+  status: number,
+  field: string,
+][] = [
+  ["PUT", "/admin/topics/T", { readQueueNums: 0 }, 400, "readQueueNums"],
+  ["PUT", "/admin/topics/T", { readQueueNums: "8" }, 400, "readQueueNums"],
+  ["PUT", "/admin/topics/T", { perm: 9 }, 400, "perm"],
+  ["PUT", "/admin/topics/T", { topicName: "U" }, 400, "topicName"],
+  ["PUT", "/admin/topics/a%20b", {}, 400, "topic"],
+  ["PUT", "/admin/topics/T", { unknown: 1 }, 400, "body"],
+  ["PUT", "/admin/topics/T", "{", 400, "body"],
+  ["PUT", "/admin/topics/T", "[]", 400, "body"],
+  ["PUT", "/admin/groups/G", { retryMaxTimes: -2 }, 400, "retryMaxTimes"],
+  ["PUT", "/admin/groups/G", { groupName: "H" }, 400, "groupName"],
+  ["POST", "/admin/topics/T/messages", {}, 400, "body"],
+  [
+    "POST",
+    "/admin/topics/T/messages",
+    { body: "a", delayLevel: 19 },
+    400,
+    "delayLevel",
+  ],
+  [
+    "POST",
+    "/admin/topics/T/messages",
+    { body: "%", encoding: "base64" },
+    400,
+    "body",
+  ],
+  ["GET", "/admin/messages", undefined, 400, "topic"],
+  ["GET", "/admin/messages?topic=T", undefined, 400, "queueId"],
+  ["GET", "/admin/messages?topic=T&queueId=0", undefined, 400, "offset"],
+  [
+    "GET",
+    "/admin/messages?topic=T&queueId=x&offset=0",
+    undefined,
+    400,
+    "queueId",
+  ],
+  ["GET", "/admin/messages?topic=T&key=k&max=1000", undefined, 400, "max"],
+  ["PATCH", "/admin/config", { nope: 1 }, 400, "nope"],
+  ["PATCH", "/admin/config", { listenPort: {} }, 400, "listenPort"],
+];
+
+for (const [method, path, body, status, field] of BAD_BODIES) {
+  test(`${method} ${path} ${JSON.stringify(body)} names ${field}`, async () => {
+    const { ask } = fakeApp();
+    const answer = await ask(method, path, body);
+    assertEquals(answer.status, status, JSON.stringify(answer.body));
+    assertEquals(
+      answer.headers.get("content-type"),
+      "application/problem+json",
+    );
+    assertEquals(answer.body.status, status);
+    assertEquals(answer.body.instance, new URL(path, "http://a").pathname);
+    assertEquals(answer.body.errors[0].field, field);
+  });
+}
+
+test("POST /admin/topics/:topic/messages sends", async () => {
+  const { ask, sent } = fakeApp();
+  const answer = await ask("POST", "/admin/topics/T/messages", {
+    body: "AP8=",
+    encoding: "base64",
+    tag: "A",
+  });
+  assertEquals(answer.status, 201);
+  assertEquals(answer.body.msgId, "A");
+  assertEquals(sent, [["T", {
+    body: Uint8Array.of(0, 255),
+    tag: "A",
+    keys: [],
+    properties: {},
+    delayLevel: 0,
+    queueId: undefined,
+  }]]);
+  const closed = await ask("POST", "/admin/topics/Closed/messages", {
+    body: "a",
+  });
+  assertEquals(closed.status, 503);
+  assertEquals(closed.body.detail, "The store is read-only");
+});
+
+test("/admin/groups shows groups and their lag", async () => {
+  const { ask } = fakeApp();
+  assertEquals((await ask("GET", "/admin/groups/G/lag")).status, 404);
+  const made = await ask("PUT", "/admin/groups/G", { retryMaxTimes: 3 });
+  assertEquals(made.body.retryMaxTimes, 3);
+  assertEquals(made.body.memberCount, 0);
+  const lag = await ask("GET", "/admin/groups/G/lag");
+  assertEquals(lag.body.totalLag, 12);
+  assertEquals(lag.body.queues.length, 2);
+  assertEquals((await ask("GET", "/admin/groups/G")).body.connection, null);
+  const reset = await ask("POST", "/admin/groups/G/reset-offset", {
+    topic: "T",
+    timestamp: 0,
+  });
+  assertEquals(reset.status, 501);
+  assertEquals((await ask("DELETE", "/admin/groups/G")).status, 204);
+});
+
+test("/admin/messages shows text as text and the rest as base64", async () => {
+  const { ask, failures } = fakeApp();
+  const byId = await ask("GET", "/admin/messages?msgId=abc");
+  assertEquals(byId.body.messages[0].body, "hello");
+  assertEquals(byId.body.messages[0].encoding, "text");
+  const at = await ask("GET", "/admin/messages?topic=T&queueId=0&offset=7");
+  assertEquals(at.body.messages[0].queueOffset, 7);
+  assertEquals(at.body.messages[0].encoding, "base64");
+  assertEquals(at.body.messages[0].body, "AP8=");
+  const failed = await ask("GET", "/admin/messages?msgId=boom");
+  assertEquals(failed.status, 500);
+  assertEquals(failed.body.detail, "It failed: x");
+  assertEquals(failures.length, 1);
+});
+
+test("adminApp() has a problem for what is not there", async () => {
+  const { ask } = fakeApp();
+  const missing = await ask("GET", "/admin/nothing");
+  assertEquals(missing.status, 404);
+  assertEquals(missing.body.detail, "There is no /admin/nothing");
+  assertEquals((await ask("GET", "/admin/routes")).status, 404);
+});
+
+test("adminApp() refuses large bodies and other types", async () => {
+  const { ask } = fakeApp();
+  const large = await ask("PUT", "/admin/topics/T", "x".repeat(3000), {
+    "content-length": "3000",
+  });
+  assertEquals(large.status, 413);
+  const form = await ask("PUT", "/admin/topics/T", "a=b", {
+    "content-type": "application/x-www-form-urlencoded",
+  });
+  assertEquals(form.status, 415);
+});
