@@ -10,6 +10,9 @@ import type { BrokerOptions } from "./broker_options.ts";
 /** Milliseconds between two sweeps of expired locks. */
 const SWEEP_INTERVAL_MS = 60_000;
 
+/** Locks of all groups together; the next new one is not granted. */
+const REBALANCE_LOCKS_MAX = 500_000;
+
 interface LockEntry {
   clientId: string;
   lastUpdateTimestamp: number;
@@ -22,6 +25,7 @@ export class RebalanceLockManager {
   readonly #groups = new Map<string, Map<string, LockEntry>>();
   #options: BrokerOptions;
   #sweptMs: number;
+  #size = 0;
 
   constructor(
     ports: { readonly clock: Clock; readonly logger: Logger },
@@ -51,7 +55,9 @@ export class RebalanceLockManager {
       const key = keyOf(queue);
       const entry = locks.get(key);
       if (entry === undefined) {
+        if (this.#size >= REBALANCE_LOCKS_MAX) continue;
         locks.set(key, { clientId, lastUpdateTimestamp: nowMs });
+        this.#size++;
       } else if (entry.clientId === clientId) {
         entry.lastUpdateTimestamp = nowMs;
       } else if (this.#isExpired(entry, nowMs)) {
@@ -81,7 +87,9 @@ export class RebalanceLockManager {
     if (locks === undefined) return;
     for (const queue of queues) {
       const key = keyOf(queue);
-      if (locks.get(key)?.clientId === clientId) locks.delete(key);
+      if (locks.get(key)?.clientId !== clientId) continue;
+      locks.delete(key);
+      this.#size--;
     }
     if (locks.size === 0) this.#groups.delete(group);
   }
@@ -102,7 +110,9 @@ export class RebalanceLockManager {
     this.#sweptMs = nowMs;
     for (const [group, locks] of this.#groups) {
       for (const [key, entry] of locks) {
-        if (this.#isExpired(entry, nowMs)) locks.delete(key);
+        if (!this.#isExpired(entry, nowMs)) continue;
+        locks.delete(key);
+        this.#size--;
       }
       if (locks.size === 0) this.#groups.delete(group);
     }

@@ -222,7 +222,7 @@ export class TopicConfigManager {
     }));
   }
 
-  /** Marks topics as order topics, as the name server's table says. */
+  /** Marks topics as order topics, as the name server's KV table says (reference 11.7). */
   updateOrderTopics(topics: Iterable<string>): void {
     const changed: TopicConfig[] = [];
     for (const topic of topics) {

@@ -20,6 +20,7 @@ import { ResponseCode } from "../../protocol/response_code.ts";
 import type {
   ProcessorTable,
   RequestContext,
+  RequestProcessor,
 } from "../../remoting/request_processor.ts";
 import type { BrokerOptions } from "../broker_options.ts";
 import type { ClientChannelInfo } from "../client_channel_info.ts";
@@ -49,7 +50,7 @@ const CLIENT_ID_LENGTH_MAX = 1_024;
 /** Processors by request code. */
 export function clientManageProcessors(deps: ClientManageDeps): ProcessorTable {
   const processor = new ClientManageProcessor(deps);
-  return new Map([
+  return new Map<number, RequestProcessor>([
     [RequestCode.HEART_BEAT, processor.heartBeat],
     [RequestCode.UNREGISTER_CLIENT, processor.unregisterClient],
     [RequestCode.CHECK_CLIENT_CONFIG, processor.checkClientConfig],

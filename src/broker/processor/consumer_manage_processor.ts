@@ -17,6 +17,7 @@ import { ResponseCode } from "../../protocol/response_code.ts";
 import type {
   ProcessorTable,
   RequestContext,
+  RequestProcessor,
 } from "../../remoting/request_processor.ts";
 import type { ConsumerManager } from "../consumer_manager.ts";
 import type { ConsumerOffsetManager } from "../consumer_offset_manager.ts";
@@ -48,7 +49,7 @@ export function consumerManageProcessors(
   deps: ConsumerManageDeps,
 ): ProcessorTable {
   const processor = new ConsumerManageProcessor(deps);
-  return new Map([
+  return new Map<number, RequestProcessor>([
     [RequestCode.GET_CONSUMER_LIST_BY_GROUP, processor.getConsumerList],
     [RequestCode.QUERY_CONSUMER_OFFSET, processor.queryConsumerOffset],
     [RequestCode.UPDATE_CONSUMER_OFFSET, processor.updateConsumerOffset],

@@ -10,7 +10,10 @@ import {
 } from "../../protocol/remoting_command.ts";
 import { RequestCode } from "../../protocol/request_code.ts";
 import { ResponseCode } from "../../protocol/response_code.ts";
-import type { ProcessorTable } from "../../remoting/request_processor.ts";
+import type {
+  ProcessorTable,
+  RequestProcessor,
+} from "../../remoting/request_processor.ts";
 import type { RebalanceLockManager } from "../rebalance_lock_manager.ts";
 
 /** What the processor works on. */
@@ -21,7 +24,7 @@ export interface LockDeps {
 /** Processors by request code. */
 export function lockProcessors(deps: LockDeps): ProcessorTable {
   const { rebalanceLockManager: locks } = deps;
-  return new Map([
+  return new Map<number, RequestProcessor>([
     [RequestCode.LOCK_BATCH_MQ, (_context, request: RemotingCommand) => {
       const body = decodeLockBatchRequestBody(request.body);
       const error = errorOf(body);

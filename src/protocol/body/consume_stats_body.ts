@@ -1,6 +1,6 @@
 /** ConsumeStats: the body of GET_CONSUME_STATS (208), reference 2.7. */
 import type { MessageQueue } from "../../model/message_queue.ts";
-import { writeFastjson } from "../fastjson.ts";
+import { type FastjsonValue, writeFastjson } from "../fastjson.ts";
 import { decodeJson, intField, numberField, objectOf } from "./json_fields.ts";
 import {
   messageQueueMapEntries,
@@ -26,15 +26,17 @@ export interface ConsumeStats {
 
 /** The body. */
 export function encodeConsumeStats(stats: ConsumeStats): Uint8Array {
-  const offsetTable = new Map<object, unknown>(stats.offsets.map((it) => [
-    messageQueueToJson(it.queue),
-    {
-      brokerOffset: it.brokerOffset,
-      consumerOffset: it.consumerOffset,
-      lastTimestamp: it.lastTimestamp,
-      pullOffset: it.pullOffset,
-    },
-  ]));
+  const offsetTable = new Map<FastjsonValue, FastjsonValue>(
+    stats.offsets.map((it) => [
+      messageQueueToJson(it.queue),
+      {
+        brokerOffset: it.brokerOffset,
+        consumerOffset: it.consumerOffset,
+        lastTimestamp: it.lastTimestamp,
+        pullOffset: it.pullOffset,
+      },
+    ]),
+  );
   return new TextEncoder().encode(
     writeFastjson({ consumeTps: stats.consumeTps, offsetTable }),
   );

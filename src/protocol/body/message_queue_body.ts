@@ -12,7 +12,9 @@ import {
 } from "./json_fields.ts";
 
 /** The JSON object, keys as Java sorts them. */
-export function messageQueueToJson(queue: MessageQueue): JsonObject {
+export function messageQueueToJson(
+  queue: MessageQueue,
+): { brokerName: string; queueId: number; topic: string } {
   return {
     brokerName: queue.brokerName,
     queueId: queue.queueId,

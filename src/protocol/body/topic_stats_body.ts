@@ -1,6 +1,6 @@
 /** TopicStatsTable: the body of GET_TOPIC_STATS_INFO (202), reference 2.7. */
 import type { MessageQueue } from "../../model/message_queue.ts";
-import { writeFastjson } from "../fastjson.ts";
+import { type FastjsonValue, writeFastjson } from "../fastjson.ts";
 import { decodeJson, intField, numberField, objectOf } from "./json_fields.ts";
 import {
   messageQueueMapEntries,
@@ -25,14 +25,16 @@ export interface TopicStatsTable {
 
 /** The body. */
 export function encodeTopicStatsTable(table: TopicStatsTable): Uint8Array {
-  const offsetTable = new Map<object, unknown>(table.offsets.map((it) => [
-    messageQueueToJson(it.queue),
-    {
-      lastUpdateTimestamp: it.lastUpdateTimestamp,
-      maxOffset: it.maxOffset,
-      minOffset: it.minOffset,
-    },
-  ]));
+  const offsetTable = new Map<FastjsonValue, FastjsonValue>(
+    table.offsets.map((it) => [
+      messageQueueToJson(it.queue),
+      {
+        lastUpdateTimestamp: it.lastUpdateTimestamp,
+        maxOffset: it.maxOffset,
+        minOffset: it.minOffset,
+      },
+    ]),
+  );
   return new TextEncoder().encode(
     writeFastjson({ offsetTable, topicPutTps: table.topicPutTps }),
   );

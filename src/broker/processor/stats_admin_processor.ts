@@ -1,0 +1,168 @@
+/** Where queues and groups stand: GET_TOPIC_STATS_INFO (202), GET_CONSUME_STATS (208); reference 2.7. */
+import {
+  encodeConsumeStats,
+  type OffsetWrapper,
+} from "../../protocol/body/consume_stats_body.ts";
+import {
+  encodeTopicStatsTable,
+  type TopicOffset,
+} from "../../protocol/body/topic_stats_body.ts";
+import {
+  decodeGetConsumeStatsRequestHeader,
+  decodeTopicHeader,
+  type GetConsumeStatsRequestHeader,
+} from "../../protocol/header/broker_admin_header.ts";
+import {
+  createResponse,
+  type RemotingCommand,
+} from "../../protocol/remoting_command.ts";
+import { RequestCode } from "../../protocol/request_code.ts";
+import { ResponseCode } from "../../protocol/response_code.ts";
+import type {
+  ProcessorTable,
+  RequestProcessor,
+} from "../../remoting/request_processor.ts";
+import type { BrokerOptions } from "../broker_options.ts";
+import type { ConsumerManager } from "../consumer_manager.ts";
+import type { ConsumerOffsetManager } from "../consumer_offset_manager.ts";
+import type { TopicConfigManager } from "../topic_config_manager.ts";
+import { bodyResponse } from "./admin_response.ts";
+
+/** What the store knows of a queue. */
+export interface QueueStatsStore {
+  getMinOffsetInQueue(topic: string, queueId: number): number;
+  getMaxOffsetInQueue(topic: string, queueId: number): number;
+  /** Store time of the record at a queue offset, milliseconds; negative: unknown. */
+  getMessageStoreTimeStamp(
+    topic: string,
+    queueId: number,
+    queueOffset: number,
+  ): Promise<number>;
+}
+
+/** What the processors work on. */
+export interface StatsAdminDeps {
+  readonly options: () => BrokerOptions;
+  readonly messageStore: QueueStatsStore;
+  readonly topicConfigManager: TopicConfigManager;
+  readonly consumerManager: ConsumerManager;
+  readonly consumerOffsetManager: ConsumerOffsetManager;
+}
+
+/** Processors by request code. */
+export function statsAdminProcessors(deps: StatsAdminDeps): ProcessorTable {
+  return new Map<number, RequestProcessor>([
+    [
+      RequestCode.GET_TOPIC_STATS_INFO,
+      (_context, request) => topicStats(deps, request),
+    ],
+    [
+      RequestCode.GET_CONSUME_STATS,
+      (_context, request) => consumeStats(deps, request),
+    ],
+  ]);
+}
+
+async function topicStats(
+  deps: StatsAdminDeps,
+  request: RemotingCommand,
+): Promise<RemotingCommand> {
+  const topic = decodeTopicHeader(
+    request.extFields,
+    "GetTopicStatsInfoRequestHeader",
+  );
+  const config = deps.topicConfigManager.selectTopicConfig(topic);
+  if (config === undefined) {
+    return createResponse(
+      ResponseCode.TOPIC_NOT_EXIST,
+      `topic[${topic.slice(0, 255)}] not exist`,
+    );
+  }
+  const { messageStore: store } = deps;
+  const { brokerName } = deps.options();
+  const queueNums = Math.max(config.readQueueNums, config.writeQueueNums);
+  const offsets: TopicOffset[] = [];
+  for (let queueId = 0; queueId < queueNums; queueId++) {
+    const maxOffset = Math.max(0, store.getMaxOffsetInQueue(topic, queueId));
+    offsets.push({
+      queue: { topic, brokerName, queueId },
+      minOffset: Math.max(0, store.getMinOffsetInQueue(topic, queueId)),
+      maxOffset,
+      lastUpdateTimestamp: await timeOf(store, topic, queueId, maxOffset - 1),
+    });
+  }
+  return bodyResponse(encodeTopicStatsTable({ offsets, topicPutTps: 0 }));
+}
+
+async function consumeStats(
+  deps: StatsAdminDeps,
+  request: RemotingCommand,
+): Promise<RemotingCommand> {
+  const header = decodeGetConsumeStatsRequestHeader(request.extFields);
+  const offsets: OffsetWrapper[] = [];
+  for (const topic of topicsOf(deps, header)) {
+    const config = deps.topicConfigManager.selectTopicConfig(topic);
+    const queueNums = config?.readQueueNums ?? 0;
+    for (let queueId = 0; queueId < queueNums; queueId++) {
+      offsets.push(
+        await offsetOf(deps, header.consumerGroup, topic, queueId),
+      );
+    }
+  }
+  return bodyResponse(encodeConsumeStats({ offsets, consumeTps: 0 }));
+}
+
+async function offsetOf(
+  deps: StatsAdminDeps,
+  group: string,
+  topic: string,
+  queueId: number,
+): Promise<OffsetWrapper> {
+  const { messageStore: store, consumerOffsetManager: offsets } = deps;
+  const consumerOffset = Math.max(
+    0,
+    offsets.queryOffset(group, topic, queueId),
+  );
+  const pullOffset = offsets.queryPullOffset(group, topic, queueId);
+  return {
+    queue: { topic, brokerName: deps.options().brokerName, queueId },
+    brokerOffset: Math.max(0, store.getMaxOffsetInQueue(topic, queueId)),
+    consumerOffset,
+    pullOffset: Math.max(consumerOffset, pullOffset),
+    lastTimestamp: await timeOf(store, topic, queueId, consumerOffset - 1),
+  };
+}
+
+/** The topics of a group that count: those it has offsets on and still subscribes. */
+function topicsOf(
+  deps: StatsAdminDeps,
+  header: GetConsumeStatsRequestHeader,
+): readonly string[] {
+  if (header.topicList.length > 0) return header.topicList;
+  const { consumerGroup: group } = header;
+  const topics = header.topic === undefined
+    ? deps.consumerOffsetManager.whichTopicByConsumer(group)
+    : [header.topic];
+  // Who is offline has no subscriptions: then all count.
+  if (deps.consumerManager.findSubscriptionDataCount(group) === 0) {
+    return topics;
+  }
+  return topics.filter((topic) =>
+    deps.consumerManager.findSubscriptionData(group, topic) !== undefined
+  );
+}
+
+async function timeOf(
+  store: QueueStatsStore,
+  topic: string,
+  queueId: number,
+  queueOffset: number,
+): Promise<number> {
+  if (queueOffset < 0) return 0;
+  const timestamp = await store.getMessageStoreTimeStamp(
+    topic,
+    queueId,
+    queueOffset,
+  );
+  return Math.max(0, timestamp);
+}
