@@ -133,13 +133,14 @@ export class PullRequestHoldService {
     if (nowMs >= this.#nextDeadlineMs) this.#expire(nowMs);
   }
 
-  /** Answers everything, at shutdown. */
+  /** Answers everything now, at shutdown. */
   wakeAll(): void {
     for (const [topic, queues] of [...this.#byTopic]) {
       for (const queueId of [...queues.keys()]) {
         this.#take(topic, queueId, () => true);
       }
     }
+    this.#wakeup();
   }
 
   #sweep(): void {

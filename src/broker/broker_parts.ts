@@ -1,0 +1,140 @@
+/** BrokerParts: the managers of one broker, made and wired to nothing but their ports. */
+import type { Clock } from "../io/clock.ts";
+import type { FileSystem } from "../io/file_system.ts";
+import type { Logger } from "../io/logger.ts";
+import type { RemotingConnection } from "../remoting/request_processor.ts";
+import { JsonFile } from "../store/json_file.ts";
+import type { MessageStore } from "../store/message_store.ts";
+import type { BrokerOptions } from "./broker_options.ts";
+import { ConsumerManager } from "./consumer_manager.ts";
+import { ConsumerOffsetManager } from "./consumer_offset_manager.ts";
+import { DelayOffsetFile } from "./delay_offset_file.ts";
+import { ProducerManager } from "./producer_manager.ts";
+import { PullRequestHoldService } from "./pull_request_hold_service.ts";
+import { RebalanceLockManager } from "./rebalance_lock_manager.ts";
+import { SubscriptionGroupManager } from "./subscription_group_manager.ts";
+import { TopicConfigManager } from "./topic_config_manager.ts";
+
+/** What the managers need of the machine. */
+export interface BrokerPartsPorts {
+  readonly fileSystem: FileSystem;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The managers. */
+export class BrokerParts {
+  readonly topicConfigManager: TopicConfigManager;
+  readonly subscriptionGroupManager: SubscriptionGroupManager;
+  readonly consumerOffsetManager: ConsumerOffsetManager;
+  readonly consumerManager: ConsumerManager;
+  readonly producerManager: ProducerManager;
+  readonly rebalanceLockManager: RebalanceLockManager;
+  readonly delayOffsetFile: DelayOffsetFile;
+  readonly pullRequestHoldService: PullRequestHoldService;
+  /** The files below `config/`, for whoever shows their state. */
+  readonly metadataFiles: readonly JsonFile[];
+
+  /** `options` are resolved: brokerName is not empty. */
+  constructor(
+    ports: BrokerPartsPorts,
+    options: BrokerOptions,
+    readonly messageStore: MessageStore,
+  ) {
+    const { clock, fileSystem } = ports;
+    const logger = ports.logger.child("metadata");
+    const file = (name: string) =>
+      new JsonFile(
+        fileSystem,
+        `${options.storePathRootDir}/config/${name}`,
+        logger,
+      );
+    const topics = file("topics.json");
+    const groups = file("subscriptionGroup.json");
+    const offsets = file("consumerOffset.json");
+    const delayOffsets = file("delayOffset.json");
+    this.metadataFiles = [topics, groups, offsets, delayOffsets];
+    const isSlave = options.brokerRole === "SLAVE";
+    const maxOffsetInQueue = (topic: string, queueId: number) =>
+      messageStore.getMaxOffsetInQueue(topic, queueId);
+    this.topicConfigManager = new TopicConfigManager(
+      { clock, logger, file: topics },
+      options,
+    );
+    this.subscriptionGroupManager = new SubscriptionGroupManager(
+      { clock, logger, file: groups },
+      options,
+    );
+    this.consumerOffsetManager = new ConsumerOffsetManager(
+      { clock, logger, file: offsets },
+      options,
+      isSlave ? null : { maxOffsetInQueue },
+    );
+    this.delayOffsetFile = new DelayOffsetFile(delayOffsets, clock);
+    const clients = { clock, logger: ports.logger.child("client") };
+    this.consumerManager = new ConsumerManager(clients, options);
+    this.producerManager = new ProducerManager(clients, options);
+    this.rebalanceLockManager = new RebalanceLockManager(clients, options);
+    this.pullRequestHoldService = new PullRequestHoldService({
+      maxOffsetInQueue,
+      defer: (run) => void Promise.resolve().then(run),
+    }, options);
+  }
+
+  /** Reads the four files, then makes up for topics that only the store remembers. */
+  load(): void {
+    this.topicConfigManager.load();
+    this.subscriptionGroupManager.load();
+    this.consumerOffsetManager.load();
+    this.delayOffsetFile.load();
+    this.#recoverTopics();
+  }
+
+  /**
+   * A topic's first messages may be durable, and acknowledged, before topics.json is: data is
+   * enough to bring the topic back.
+   */
+  #recoverTopics(): void {
+    for (const topic of this.messageStore.topics()) {
+      if (this.topicConfigManager.selectTopicConfig(topic)) continue;
+      const queueIds = this.messageStore.queueIds(topic);
+      const queueNums = Math.max(-1, ...queueIds) + 1;
+      if (queueNums > 0) this.topicConfigManager.recoverTopic(topic, queueNums);
+    }
+  }
+
+  tick(nowMs: number): void {
+    this.topicConfigManager.tick(nowMs);
+    this.subscriptionGroupManager.tick(nowMs);
+    this.consumerOffsetManager.tick(nowMs);
+    this.consumerManager.tick(nowMs);
+    this.producerManager.tick(nowMs);
+    this.rebalanceLockManager.tick(nowMs);
+    this.pullRequestHoldService.tick(nowMs);
+  }
+
+  onConnectionClosed(connection: RemotingConnection): void {
+    this.pullRequestHoldService.onConnectionClosed(connection);
+    this.consumerManager.doChannelCloseEvent(connection);
+    this.producerManager.doChannelCloseEvent(connection);
+  }
+
+  /** Resolves when all tables are durable; rejects with the first FileError. */
+  async persist(): Promise<void> {
+    await Promise.all([
+      this.topicConfigManager.persist(),
+      this.subscriptionGroupManager.persist(),
+      this.consumerOffsetManager.persist(),
+    ]);
+  }
+
+  reconfigure(options: BrokerOptions): void {
+    this.topicConfigManager.reconfigure(options);
+    this.subscriptionGroupManager.reconfigure(options);
+    this.consumerOffsetManager.reconfigure(options);
+    this.consumerManager.reconfigure(options);
+    this.producerManager.reconfigure(options);
+    this.rebalanceLockManager.reconfigure(options);
+    this.pullRequestHoldService.reconfigure(options);
+  }
+}

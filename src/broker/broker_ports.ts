@@ -1,0 +1,194 @@
+/**
+ * BrokerPorts: binds listenPort and listenPort-2, and sees that listenPort+1 is free.
+ *
+ * Ports are bound before the store is opened, so that a conflict shows at once.
+ * Until `open` a connection is reset: a client that is answered by a broker
+ * without its tables would take "no offset" for the truth (scenario 94).
+ */
+import type { ConnectionEvents, Listener, Network } from "../io/network.ts";
+import { BrokerStartError } from "./broker_start_error.ts";
+import { joinHostPort } from "./broker_addresses.ts";
+
+/** Keys of broker.conf that decide. */
+export interface PortOptions {
+  readonly bindAddress: string;
+  readonly listenPort: number;
+  readonly haListenPort: number;
+}
+
+/** What was bound. */
+export interface BoundPorts {
+  readonly broker: Listener;
+  readonly vip: Listener;
+  /** listenPort+1 unless set. */
+  readonly haListenPort: number;
+}
+
+const VIP_DISTANCE = 2;
+const PORT_MIN = VIP_DISTANCE + 1;
+const FREE_PORT_ATTEMPTS_MAX = 50;
+
+const RESET: ConnectionEvents = Object.freeze({
+  onData() {},
+  onDrain() {},
+  onClose() {},
+});
+
+/** A network whose listeners reset connections until it is opened. */
+export class GatedNetwork implements Network {
+  readonly #network: Network;
+  #isOpen = false;
+
+  constructor(network: Network) {
+    this.#network = network;
+  }
+
+  open(): void {
+    this.#isOpen = true;
+  }
+
+  readonly listen: Network["listen"] = (at, accept) =>
+    this.#network.listen(at, (connection) => {
+      if (this.#isOpen) return accept(connection);
+      connection.terminate();
+      return RESET;
+    });
+
+  readonly connect: Network["connect"] = (to, events) =>
+    this.#network.connect(to, events);
+}
+
+/** Binds through `listen` (the server's). Throws `BrokerStartError`. */
+export async function bindPorts(
+  network: Network,
+  listen: (
+    at: { hostname: string; port: number },
+  ) => Promise<Listener>,
+  options: PortOptions,
+): Promise<BoundPorts> {
+  const hostname = options.bindAddress;
+  const isAnyPort = options.listenPort === 0;
+  const port = isAnyPort
+    ? await findFreePort(network, hostname)
+    : options.listenPort;
+  if (port < PORT_MIN) {
+    throw new BrokerStartError(
+      `Cannot listen on port ${port}: listenPort-2 is no port`,
+      "listenPort",
+      String(port),
+      `set listenPort to ${PORT_MIN} or more`,
+    );
+  }
+  const haListenPort = options.haListenPort === 0
+    ? port + 1
+    : options.haListenPort;
+  const broker = await bind(listen, hostname, port, "listenPort", port);
+  const vip = await bind(
+    listen,
+    hostname,
+    port - VIP_DISTANCE,
+    "listenPort-2, for slaves and VIP clients",
+    port,
+  );
+  if (!isAnyPort) await probe(network, hostname, haListenPort, options);
+  return { broker, vip, haListenPort };
+}
+
+async function bind(
+  listen: (at: { hostname: string; port: number }) => Promise<Listener>,
+  hostname: string,
+  port: number,
+  what: string,
+  listenPort: number,
+): Promise<Listener> {
+  try {
+    return await listen({ hostname, port });
+  } catch (error) {
+    throw cannotListen(hostname, port, what, "listenPort", listenPort, error);
+  }
+}
+
+/** The HA port is bound later, by whoever replicates; taken by a stranger it would fail then. */
+async function probe(
+  network: Network,
+  hostname: string,
+  port: number,
+  options: PortOptions,
+): Promise<void> {
+  const isDerived = options.haListenPort === 0;
+  try {
+    const listener = await network.listen({ hostname, port }, () => RESET);
+    await listener.close();
+  } catch (error) {
+    throw cannotListen(
+      hostname,
+      port,
+      isDerived ? "listenPort+1, for replication" : "haListenPort",
+      isDerived ? "listenPort" : "haListenPort",
+      isDerived ? options.listenPort : port,
+      error,
+    );
+  }
+}
+
+/** A port p where p-2, p and p+1 all bind. */
+async function findFreePort(
+  network: Network,
+  hostname: string,
+): Promise<number> {
+  let lastError: unknown = null;
+  for (let attempt = 0; attempt < FREE_PORT_ATTEMPTS_MAX; attempt++) {
+    const bound: Listener[] = [];
+    try {
+      const first = await network.listen({ hostname, port: 0 }, () => RESET);
+      bound.push(first);
+      for (const port of [first.port - VIP_DISTANCE, first.port + 1]) {
+        bound.push(await network.listen({ hostname, port }, () => RESET));
+      }
+      return first.port;
+    } catch (error) {
+      lastError = error;
+      // Not even any free port: the address is wrong, and stays so.
+      if (bound.length === 0) break;
+    } finally {
+      for (const it of bound) await it.close();
+    }
+  }
+  throw cannotListen(hostname, 0, "any free port", "listenPort", 0, lastError);
+}
+
+function cannotListen(
+  hostname: string,
+  port: number,
+  what: string,
+  key: string,
+  value: number,
+  error: unknown,
+): BrokerStartError {
+  const code = (error as { code?: unknown } | null)?.code;
+  const at = joinHostPort(hostname, port);
+  if (code === "EADDRNOTAVAIL") {
+    return new BrokerStartError(
+      `Cannot listen on ${at} (${what}): this machine has no such address`,
+      "bindAddress",
+      hostname,
+      "set bindAddress to 0.0.0.0 or to an address of this machine",
+      { cause: error },
+    );
+  }
+  const reason = code === "EADDRINUSE"
+    ? "the port is in use"
+    : code === "EACCES"
+    ? "the system does not permit it"
+    : error instanceof Error
+    ? error.message
+    : String(error);
+  return new BrokerStartError(
+    `Cannot listen on ${at} (${what}): ${reason}`,
+    key,
+    String(value),
+    `stop the program that holds it, or set ${key} to another port ` +
+      "(listenPort-2 and listenPort+1 must be free too)",
+    { cause: error },
+  );
+}

@@ -1,0 +1,118 @@
+/** ProcessorTable of the broker: the one place where request codes meet their processors. */
+import type { Clock } from "../io/clock.ts";
+import type { Logger } from "../io/logger.ts";
+import type { Random } from "../io/random.ts";
+import type { SocketAddress } from "../model/socket_address.ts";
+import { RequestCode } from "../protocol/request_code.ts";
+import type { RequestProcessor } from "../remoting/request_processor.ts";
+import type { BrokerOptions } from "./broker_options.ts";
+import type { BrokerParts } from "./broker_parts.ts";
+import { clientManageProcessors } from "./processor/client_manage_processor.ts";
+import { consumerManageProcessors } from "./processor/consumer_manage_processor.ts";
+import { lockProcessors } from "./processor/lock_processor.ts";
+import { PullMessageProcessor } from "./processor/pull_message_processor.ts";
+import {
+  type QueryMessageOptions,
+  QueryMessageProcessor,
+} from "./processor/query_message_processor.ts";
+import { SendMessageBackProcessor } from "./processor/send_message_back_processor.ts";
+import { SendMessageProcessor } from "./processor/send_message_processor.ts";
+import type { ShutdownGate } from "./shutdown_gate.ts";
+
+/** What the processors of messages need beside the managers. */
+export interface BrokerProcessorsPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** brokerIP1:listenPort, as records carry it. */
+  readonly storeHost: SocketAddress;
+  readonly uniqIds: { createUniqID(nowMs: number): string };
+  readonly gate: ShutdownGate;
+}
+
+/** All processors of one broker. */
+export class BrokerProcessors {
+  readonly #parts: BrokerParts;
+  readonly #ports: BrokerProcessorsPorts;
+  readonly #send: SendMessageProcessor;
+  readonly #sendBack: SendMessageBackProcessor;
+  readonly #pull: PullMessageProcessor;
+  readonly #query: QueryMessageProcessor;
+  #options: BrokerOptions;
+
+  constructor(
+    parts: BrokerParts,
+    ports: BrokerProcessorsPorts,
+    options: BrokerOptions,
+    queryOptions: QueryMessageOptions,
+  ) {
+    this.#parts = parts;
+    this.#ports = ports;
+    this.#options = options;
+    const { clock, logger, random, storeHost, uniqIds } = ports;
+    const shared = {
+      store: parts.messageStore,
+      topics: parts.topicConfigManager,
+      groups: parts.subscriptionGroupManager,
+      rebalanceLocks: parts.rebalanceLockManager,
+      clock,
+    };
+    this.#send = new SendMessageProcessor(
+      { ...shared, random, uniqIds, storeHost },
+      options,
+    );
+    this.#sendBack = new SendMessageBackProcessor(
+      { ...shared, storeHost },
+      options,
+    );
+    this.#pull = new PullMessageProcessor({
+      ...shared,
+      consumers: parts.consumerManager,
+      offsets: parts.consumerOffsetManager,
+      holdService: parts.pullRequestHoldService,
+      logger: logger.child("pull"),
+    }, options);
+    this.#query = new QueryMessageProcessor(parts.messageStore, queryOptions);
+  }
+
+  /** Puts every processor into `table`. */
+  fill(table: Map<number, RequestProcessor>): void {
+    const { gate } = this.#ports;
+    const send = gate.wrap(this.#send.process);
+    table.set(RequestCode.SEND_MESSAGE, send);
+    table.set(RequestCode.SEND_MESSAGE_V2, send);
+    table.set(RequestCode.SEND_BATCH_MESSAGE, send);
+    table.set(
+      RequestCode.CONSUMER_SEND_MSG_BACK,
+      gate.wrap(this.#sendBack.process),
+    );
+    const pull = gate.wrap(this.#pull.process);
+    table.set(RequestCode.PULL_MESSAGE, pull);
+    table.set(RequestCode.LITE_PULL_MESSAGE, pull);
+    table.set(RequestCode.QUERY_MESSAGE, this.#query.queryMessage);
+    table.set(RequestCode.VIEW_MESSAGE_BY_ID, this.#query.viewMessageById);
+    for (const [code, processor] of this.#managementEntries()) {
+      table.set(code, processor);
+    }
+  }
+
+  reconfigure(options: BrokerOptions, queryOptions: QueryMessageOptions): void {
+    this.#options = options;
+    this.#send.reconfigure(options);
+    this.#sendBack.reconfigure(options);
+    this.#pull.reconfigure(options);
+    this.#query.reconfigure(queryOptions);
+  }
+
+  *#managementEntries(): Iterable<readonly [number, RequestProcessor]> {
+    const deps = {
+      ...this.#parts,
+      clock: this.#ports.clock,
+      options: () => this.#options,
+      expressionError: null,
+    };
+    yield* clientManageProcessors(deps);
+    yield* consumerManageProcessors(deps);
+    yield* lockProcessors(deps);
+  }
+}

@@ -1,0 +1,233 @@
+import { test } from "node:test";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { openRuntime } from "#runtime";
+import { BrokerController } from "../../src/broker/broker_controller.ts";
+import { DEFAULT_BROKER_OPTIONS } from "../../src/broker/broker_options.ts";
+import type { BrokerOptions } from "../../src/broker/broker_options.ts";
+import { BrokerStartError } from "../../src/broker/broker_start_error.ts";
+import { decodeMessageRecord } from "../../src/model/message_record.ts";
+import {
+  DEFAULT_REMOTING_CLIENT_OPTIONS,
+  DEFAULT_REMOTING_SERVER_OPTIONS,
+} from "../../src/remoting/remoting_options.ts";
+import { DEFAULT_MESSAGE_STORE_OPTIONS } from "../../src/store/store_options.ts";
+import type { MessageStoreOptions } from "../../src/store/store_options.ts";
+import { RawClient } from "../support/raw_client.ts";
+import { withTempDirectory } from "../support/temp_directory.ts";
+import { FakeLogger } from "./fakes.ts";
+
+const runtime = openRuntime();
+
+async function startBroker(
+  folder: string,
+  broker: Partial<BrokerOptions> = {},
+  store: Partial<MessageStoreOptions> = {},
+) {
+  const logger = new FakeLogger();
+  const controller = new BrokerController({ ...runtime, logger }, {
+    broker: {
+      ...DEFAULT_BROKER_OPTIONS,
+      bindAddress: "127.0.0.1",
+      listenPort: 0,
+      brokerName: "broker-a",
+      storePathRootDir: folder,
+      ...broker,
+    },
+    store: {
+      ...DEFAULT_MESSAGE_STORE_OPTIONS,
+      storePathRootDir: folder,
+      mappedFileSizeCommitLog: 1_048_576,
+      mappedFileSizeConsumeQueue: 20_000,
+      maxHashSlotNum: 1_000,
+      maxIndexNum: 4_000,
+      ...store,
+    },
+    remotingServer: DEFAULT_REMOTING_SERVER_OPTIONS,
+    remotingClient: DEFAULT_REMOTING_CLIENT_OPTIONS,
+  });
+  await controller.start();
+  return { controller, logger, address: controller.listeners[0]!.bound };
+}
+
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const bytes = (value: string) => new TextEncoder().encode(value);
+
+const HEARTBEAT = JSON.stringify({
+  clientID: "127.0.0.1@1",
+  producerDataSet: [],
+  consumerDataSet: [{
+    groupName: "g",
+    consumeType: "CONSUME_PASSIVELY",
+    messageModel: "CLUSTERING",
+    consumeFromWhere: "CONSUME_FROM_FIRST_OFFSET",
+    subscriptionDataSet: [{
+      topic: "T",
+      subString: "*",
+      tagsSet: [],
+      codeSet: [],
+      subVersion: 1,
+      expressionType: "TAG",
+      classFilterMode: false,
+    }],
+    unitMode: false,
+  }],
+});
+
+test("BrokerController serves a raw client: heartbeat, send, pull, commit, query", () =>
+  withTempDirectory(async (folder) => {
+    const { controller, address } = await startBroker(folder);
+    const client = await RawClient.open(address);
+    const beat = await client.invoke(34, {}, bytes(HEARTBEAT));
+    assertEquals(beat.code, 0);
+    const sent = await client.send(
+      "T",
+      0,
+      bytes("hello"),
+      "KEYS\u0001k1\u0002",
+    );
+    assertEquals(sent.code, 0, sent.remark ?? "");
+    assertEquals(sent.extFields.queueOffset, "0");
+    const empty = await client.send("T", 0, new Uint8Array(0));
+    assertEquals([empty.code, empty.extFields.queueOffset], [0, "1"]);
+
+    const pulled = await client.pull("g", "T", 0, 0);
+    assertEquals([pulled.code, pulled.remark], [0, "FOUND"]);
+    assertEquals(pulled.extFields.nextBeginOffset, "2");
+    const first = decodeMessageRecord(pulled.body);
+    assertEquals(text(first.body), "hello");
+    assertEquals(first.storeHost.port, controller.options.broker.listenPort);
+
+    const key = { topic: "T", key: "k1", maxNum: "32" };
+    const span = { beginTimestamp: "0", endTimestamp: String(2 ** 52) };
+    const byKey = await client.invoke(12, { ...key, ...span });
+    assertEquals(byKey.code, 0, byKey.remark ?? "");
+    assertEquals(text(decodeMessageRecord(byKey.body).body), "hello");
+    const missing = await client.invoke(12, { ...key, beginTimestamp: "0" });
+    assertEquals(missing.code, 1);
+    assert(missing.remark!.includes("endTimestamp"), missing.remark!);
+    const byId = await client.invoke(33, { offset: String(first.phyOffset) });
+    assertEquals(text(decodeMessageRecord(byId.body).body), "hello");
+    assertEquals((await client.invoke(33, { offset: "1" })).code, 1);
+
+    const offset = { consumerGroup: "g", topic: "T", queueId: "0" };
+    await client.invoke(15, { ...offset, commitOffset: "2" });
+    const stored = await client.invoke(14, offset);
+    assertEquals([stored.code, stored.extFields.offset], [0, "2"]);
+    assertEquals((await client.invoke(9_999)).code, 3);
+    client.close();
+    await controller.stop();
+  }));
+
+test("BrokerController wakes a held pull, also through the VIP port", () =>
+  withTempDirectory(async (folder) => {
+    const { controller, address } = await startBroker(folder);
+    const [, vip] = controller.listeners;
+    assertEquals(
+      [vip!.name, Number(vip!.bound.split(":")[1])],
+      ["vip", controller.options.broker.listenPort - 2],
+    );
+    const producer = await RawClient.open(address);
+    const consumer = await RawClient.open(vip!.bound);
+    await producer.send("T", 1, bytes("one"));
+    const held = consumer.pull("g", "T", 1, 1, 15_000);
+    const moved = await consumer.pull("g", "T", 1, 7, 15_000);
+    assertEquals([moved.code, moved.extFields.nextBeginOffset], [21, "1"]);
+    assertEquals(controller.parts.pullRequestHoldService.heldCount, 1);
+    await producer.send("T", 1, bytes("two"));
+    const woken = await held;
+    assertEquals(woken.code, 0);
+    assertEquals(text(decodeMessageRecord(woken.body).body), "two");
+    // A time-out answers 19 with the same place.
+    const late = await consumer.pull("g", "T", 1, 2, 150);
+    assertEquals([late.code, late.extFields.nextBeginOffset], [19, "2"]);
+    // A client that goes takes its pulls along.
+    const gone = consumer.pull("g", "T", 1, 2, 15_000);
+    const closed = assertRejects(() => gone, Error);
+    await consumer.pull("g", "T", 1, 0);
+    consumer.close();
+    await closed;
+    while (controller.parts.pullRequestHoldService.heldCount > 0) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    producer.close();
+    await controller.stop();
+  }));
+
+test("BrokerController keeps topics, groups and positions over a restart", () =>
+  withTempDirectory(async (folder) => {
+    const first = await startBroker(folder);
+    let client = await RawClient.open(first.address);
+    await client.invoke(34, {}, bytes(HEARTBEAT));
+    await client.send("T", 2, bytes("kept"));
+    const offset = { consumerGroup: "g", topic: "T", queueId: "2" };
+    await client.invoke(15, { ...offset, commitOffset: "1" });
+    const held = client.pull("g", "T", 2, 1, 15_000);
+    await client.pull("g", "T", 2, 0);
+    await first.controller.stop();
+    // A stop answers what it holds.
+    assertEquals((await held).code, 19);
+    client.close();
+
+    const second = await startBroker(folder);
+    client = await RawClient.open(second.address);
+    const stored = await client.invoke(14, offset);
+    assertEquals([stored.code, stored.extFields.offset], [0, "1"]);
+    const pulled = await client.pull("g", "T", 2, 0);
+    assertEquals(text(decodeMessageRecord(pulled.body).body), "kept");
+    const next = await client.send("T", 2, bytes("next"));
+    assertEquals(next.extFields.queueOffset, "1");
+    client.close();
+    await second.controller.stop();
+  }));
+
+test("BrokerController waits for the sync of a SYNC_FLUSH send", () =>
+  withTempDirectory(async (folder) => {
+    const { controller, address } = await startBroker(folder, {}, {
+      flushDiskType: "SYNC_FLUSH",
+    });
+    const client = await RawClient.open(address);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => client.send("T", 0, bytes("x"))),
+    );
+    assert(answers.every((it) => it.code === 0));
+    const { messageStore } = controller;
+    assertEquals(messageStore.flushedOffset, messageStore.maxPhyOffset);
+    client.close();
+    await controller.stop();
+  }));
+
+test("BrokerController dead-letters what a consumer gives up, and refuses to delay", () =>
+  withTempDirectory(async (folder) => {
+    const { controller, address } = await startBroker(folder);
+    const client = await RawClient.open(address);
+    await client.invoke(34, {}, bytes(HEARTBEAT));
+    await client.send("T", 0, bytes("poison"), "DELAY\u00010\u0002");
+    const pulled = await client.pull("g", "T", 0, 0);
+    const { phyOffset } = decodeMessageRecord(pulled.body);
+    const back = { offset: String(phyOffset), group: "g", originTopic: "T" };
+    const retried = await client.invoke(36, { ...back, delayLevel: "0" });
+    assertEquals(retried.code, 13);
+    const buried = await client.invoke(36, { ...back, delayLevel: "-1" });
+    assertEquals(buried.code, 0, buried.remark ?? "");
+    const dead = await client.pull("g", "%DLQ%g", 0, 0);
+    const record = decodeMessageRecord(dead.body);
+    assertEquals(text(record.body), "poison");
+    assertEquals(record.reconsumeTimes, 1);
+    assert(record.propertiesText.includes("RETRY_TOPIC\u0001T\u0002"));
+    client.close();
+    await controller.stop();
+  }));
+
+test("BrokerController names the port that is taken, and leaves the store alone", () =>
+  withTempDirectory(async (folder) => {
+    const { controller } = await startBroker(`${folder}/a`);
+    const { listenPort } = controller.options.broker;
+    const error = await assertRejects(
+      () => startBroker(`${folder}/b`, { listenPort }),
+      BrokerStartError,
+      `127.0.0.1:${listenPort}`,
+    );
+    assertEquals([error.key, error.value], ["listenPort", String(listenPort)]);
+    assertEquals(runtime.fileSystem.stat(`${folder}/b`), undefined);
+    await controller.stop();
+  }));
