@@ -18,6 +18,11 @@ import { FOREIGN_HEAD_SIZE, likelyProtocol } from "./foreign_protocol.ts";
 import { Outbox } from "./outbox.ts";
 import { PendingRequests } from "./pending_requests.ts";
 import {
+  PAUSED_BY_IN_FLIGHT,
+  PAUSED_BY_WRITE_QUEUE,
+  ReadGate,
+} from "./read_gate.ts";
+import {
   RemotingClosedError,
   RemotingTooMuchRequestError,
 } from "./remoting_errors.ts";
@@ -31,19 +36,16 @@ export interface ChannelHost extends DispatchHost {
   readonly clock: Clock;
   readonly options: ChannelOptions;
   readonly idleTimeMs: number;
+  /** True: what is queued for the peer are answers to its own requests. */
+  readonly isServer: boolean;
   readonly writers: WriterPool;
   onChannelClosed(channel: Channel): void;
   /** A request was answered, or queued bytes have gone out. */
   onProgress(): void;
 }
 
-/** Bits of why reading is paused. */
-const PAUSED_BY_WRITE_QUEUE = 1;
-const PAUSED_BY_IN_FLIGHT = 2;
-
 const NOTHING = new Uint8Array(0);
 const NO_HOST: SocketAddress = { address: new Uint8Array(4), port: 0 };
-const SOON = Promise.resolve();
 
 let lastId = 0;
 
@@ -58,13 +60,13 @@ export class Channel
   readonly #outbox: Outbox;
   readonly #pending: PendingRequests;
   readonly #watch: ChannelWatch;
+  readonly #gate = new ReadGate(() => this.#read(NOTHING));
   #connection: Connection | null = null;
   #remoteHost: SocketAddress | null = null;
   #isOpen = true;
   #isClosed = false;
   #isReading = false;
   #frames = 0;
-  #pausedBy = 0;
   #receivedMs = 0;
 
   constructor(host: ChannelHost, remoteAddress: string) {
@@ -84,11 +86,7 @@ export class Channel
       () => this.#onAnswered(),
     );
     this.#pending = new PendingRequests(remoteAddress);
-    this.#watch = new ChannelWatch(
-      options,
-      host.idleTimeMs,
-      clock.monotonicMs(),
-    );
+    this.#watch = new ChannelWatch(clock.monotonicMs());
   }
 
   get remoteHost(): SocketAddress {
@@ -133,6 +131,7 @@ export class Channel
 
   attach(connection: Connection): void {
     this.#connection = connection;
+    this.#gate.attach(connection);
     this.#outbox.attach(connection);
   }
 
@@ -140,24 +139,15 @@ export class Channel
     request: RemotingCommand,
     timeoutMs: number,
   ): Promise<RemotingCommand> {
-    const { code } = request;
-    const { options, clock } = this.#host;
-    const address = this.remoteAddress;
-    if (!this.#isOpen) {
-      return Promise.reject(new RemotingClosedError(address, code));
-    }
-    const requestsMax = options.outgoingRequestsMax;
-    if (this.#pending.size >= requestsMax) {
-      return Promise.reject(
-        new RemotingTooMuchRequestError(address, code, requestsMax),
-      );
-    }
+    const refusal = this.refusalOf(request);
+    if (refusal !== null) return Promise.reject(refusal);
     request.opaque = this.#pending.nextOpaque();
     try {
       this.#outbox.send(request);
     } catch (error) {
       return Promise.reject(error);
     }
+    const { clock } = this.#host;
     return this.#pending.add(request, timeoutMs, clock.monotonicMs());
   }
 
@@ -167,6 +157,21 @@ export class Channel
     request.opaque = this.#pending.nextOpaque();
     request.flag |= RPC_ONEWAY;
     this.#outbox.send(request);
+  }
+
+  /** Why a request cannot be sent now, or null. */
+  refusalOf(request: RemotingCommand): Error | null {
+    const { code } = request;
+    const address = this.remoteAddress;
+    const { outgoingRequestsMax, writeQueueBytesMax } = this.#host.options;
+    if (!this.#isOpen) return new RemotingClosedError(address, code);
+    const why = this.#pending.size >= outgoingRequestsMax
+      ? `${this.#pending.size} requests wait for an answer already`
+      : this.queuedBytes > writeQueueBytesMax
+      ? `${this.queuedBytes} bytes wait to be sent already`
+      : null;
+    if (why === null) return null;
+    return new RemotingTooMuchRequestError(address, code, why);
   }
 
   close(): void {
@@ -189,7 +194,7 @@ export class Channel
 
   onDrain(): void {
     this.#watch.touch(this.#host.clock.monotonicMs());
-    this.#resume(PAUSED_BY_WRITE_QUEUE);
+    this.#gate.resume(PAUSED_BY_WRITE_QUEUE);
     this.#host.onProgress();
   }
 
@@ -206,9 +211,9 @@ export class Channel
   tick(nowMs: number): void {
     this.#pending.expire(nowMs);
     if (!this.#isOpen) return;
-    const overdue = this.#watch.check(nowMs, this);
+    const { options, counters, idleTimeMs } = this.#host;
+    const overdue = this.#watch.check(nowMs, this, options, idleTimeMs);
     if (overdue === null) return;
-    const { options, counters } = this.#host;
     counters.timeoutCloses++;
     if (overdue === "first-frame") {
       const head = this.#decoder.peek(FOREIGN_HEAD_SIZE);
@@ -249,7 +254,7 @@ export class Channel
       this.#isReading = false;
       this.#outbox.uncork();
     }
-    if (this.#decoder.pendingBytes === 0 || this.#pausedBy !== 0) {
+    if (this.#decoder.pendingBytes === 0 || !this.#gate.isOpen) {
       this.#watch.complete();
     } else this.#watch.partial(nowMs, frames !== this.#frames);
   }
@@ -273,49 +278,33 @@ export class Channel
       this.#dispatcher.dispatch(command, this.#receivedMs);
       const { inFlightRequestsMax } = this.#host.options;
       if (this.#dispatcher.inFlight >= inFlightRequestsMax) {
-        this.#pause(PAUSED_BY_IN_FLIGHT);
+        this.#gate.pause(PAUSED_BY_IN_FLIGHT);
       }
     }
-    return this.#isOpen && this.#pausedBy === 0;
+    return this.#isOpen && this.#gate.isOpen;
   };
 
   #onAnswered(): void {
     const { inFlightRequestsMax } = this.#host.options;
     if (this.#dispatcher.inFlight <= inFlightRequestsMax / 2) {
-      this.#resume(PAUSED_BY_IN_FLIGHT);
+      this.#gate.resume(PAUSED_BY_IN_FLIGHT);
     }
     this.#host.onProgress();
   }
 
   #onFlushed(): void {
-    const { options, clock, counters } = this.#host;
+    const { options, clock, counters, isServer } = this.#host;
     if (!this.#isReading) this.#watch.touch(clock.monotonicMs());
+    // A client must go on reading answers while its requests queue up.
+    if (!isServer) return;
     const queued = this.#outbox.queuedBytes;
     if (queued > options.writeQueueBytesMax) {
       counters.timeoutCloses++;
       this.#warn("write-queue", `it reads too slowly, ${queued} bytes wait`);
       this.terminate();
     } else if (queued > options.writeQueueBytesHigh) {
-      this.#pause(PAUSED_BY_WRITE_QUEUE);
+      this.#gate.pause(PAUSED_BY_WRITE_QUEUE);
     }
-  }
-
-  #pause(reason: number): void {
-    if (this.#pausedBy === 0) this.#connection?.pause();
-    this.#pausedBy |= reason;
-  }
-
-  /** Goes on reading once no reason is left: first with the frames kept. */
-  #resume(reason: number): void {
-    if ((this.#pausedBy & reason) === 0) return;
-    this.#pausedBy &= ~reason;
-    if (this.#pausedBy !== 0) return;
-    // Not at once: the caller may be a processor in the middle of its work.
-    void SOON.then(() => {
-      if (this.#pausedBy !== 0) return;
-      this.#read(NOTHING);
-      if (this.#isOpen && this.#pausedBy === 0) this.#connection?.resume();
-    });
   }
 
   /** Closes for bytes that are no frame, or whose header is unreadable. */

@@ -23,17 +23,13 @@ export type Overdue = "first-frame" | "frame" | "write-stall" | "idle";
 
 /** Slow frames, peers that do not read, idle peers. */
 export class ChannelWatch {
-  readonly #options: ChannelOptions;
-  readonly #idleTimeMs: number;
   #activeMs: number;
   /** When the incomplete frame began; -1 without one. */
   #partialSinceMs = -1;
   #sentBytes = 0;
   #sentMs: number;
 
-  constructor(options: ChannelOptions, idleTimeMs: number, nowMs: number) {
-    this.#options = options;
-    this.#idleTimeMs = idleTimeMs;
+  constructor(nowMs: number) {
     this.#activeMs = nowMs;
     this.#sentMs = nowMs;
   }
@@ -54,8 +50,13 @@ export class ChannelWatch {
   }
 
   /** The limit that was passed, or null. */
-  check(nowMs: number, channel: WatchedChannel): Overdue | null {
-    const { firstFrameTimeoutMs, frameTimeoutMs, writeStallMs } = this.#options;
+  check(
+    nowMs: number,
+    channel: WatchedChannel,
+    options: ChannelOptions,
+    idleTimeMs: number,
+  ): Overdue | null {
+    const { firstFrameTimeoutMs, frameTimeoutMs, writeStallMs } = options;
     if (this.#partialSinceMs >= 0) {
       const elapsedMs = nowMs - this.#partialSinceMs;
       const isDribble = channel.frames === 0 &&
@@ -67,7 +68,7 @@ export class ChannelWatch {
       this.#sentBytes = channel.sentBytes;
       this.#sentMs = nowMs;
     } else if (nowMs - this.#sentMs >= writeStallMs) return "write-stall";
-    const isIdle = nowMs - this.#activeMs >= this.#idleTimeMs;
+    const isIdle = nowMs - this.#activeMs >= idleTimeMs;
     return isIdle && !channel.isWaiting ? "idle" : null;
   }
 }

@@ -22,6 +22,7 @@ interface Attempt {
 
 /** Sends requests to any address and waits for their answers. */
 export class RemotingClient implements ChannelHost {
+  readonly isServer = false;
   readonly clock: Clock;
   readonly options: RemotingClientOptions;
   readonly processors: ProcessorTable;
@@ -76,12 +77,13 @@ export class RemotingClient implements ChannelHost {
     return this.#connectAndInvoke(address, request, timeoutMs);
   }
 
-  /** Sends `request` without waiting for anything but the connection. */
+  /** Sends `request` without waiting for anything but the connection. Rejects as `invoke`. */
   async invokeOneway(address: string, request: RemotingCommand): Promise<void> {
-    const channel = this.#channels.get(address);
-    if (channel !== undefined && channel.isOpen) {
-      channel.invokeOneway(request);
-    } else (await this.#connect(address)).invokeOneway(request);
+    const known = this.#channels.get(address);
+    const channel = known?.isOpen ? known : await this.#connect(address);
+    const refusal = channel.refusalOf(request);
+    if (refusal !== null) throw refusal;
+    channel.invokeOneway(request);
   }
 
   /** Checks the time limits; call it every 100 ms. Time is monotonic, as in RemotingServer. */

@@ -33,15 +33,11 @@ export class RemotingClosedError extends Error {
   }
 }
 
-/** Too many requests wait for an answer of the same peer. */
+/** Too many requests, or bytes of them, wait for the same peer. */
 export class RemotingTooMuchRequestError extends Error {
   override readonly name = "RemotingTooMuchRequestError";
-  constructor(readonly address: string, code: number, requestsMax: number) {
-    super(
-      `Cannot send ${
-        requestCodeName(code)
-      } to ${address}: ${requestsMax} requests wait for an answer already`,
-    );
+  constructor(readonly address: string, code: number, why: string) {
+    super(`Cannot send ${requestCodeName(code)} to ${address}: ${why}`);
   }
 }
 

@@ -43,8 +43,9 @@ const REFUSED: ConnectionEvents = Object.freeze({
 
 /** Accepts connections, hands requests to processors, writes their answers. */
 export class RemotingServer implements ChannelHost {
+  readonly isServer = true;
   readonly clock: Clock;
-  readonly options: RemotingServerOptions;
+  #options: RemotingServerOptions;
   readonly processors: ProcessorTable;
   readonly counters = new RemotingCounters();
   readonly log: LogLimiter;
@@ -66,9 +67,18 @@ export class RemotingServer implements ChannelHost {
     this.#network = ports.network;
     this.clock = ports.clock;
     this.log = new LogLimiter(ports.logger, ports.clock);
-    this.options = options;
+    this.#options = options;
     this.processors = processors;
     this.#events = events;
+  }
+
+  get options(): RemotingServerOptions {
+    return this.#options;
+  }
+
+  /** Takes new limits; `frameMaxLength` counts for connections made from now on. */
+  reconfigure(options: RemotingServerOptions): void {
+    this.#options = options;
   }
 
   get idleTimeMs(): number {
