@@ -149,6 +149,9 @@ function faultOf(
   if (propertiesSize !== size - overhead - bodySize - topicSize) {
     return `its properties size is ${propertiesSize}`;
   }
+  if (!hasSafeIntegers(view, position, bodySizeAt)) {
+    return "one of its 64-bit fields is out of range";
+  }
   if (
     options.phyOffset !== undefined &&
     readInt64(view, position + PHY_OFFSET_POSITION) !== options.phyOffset
@@ -161,7 +164,26 @@ function faultOf(
   return undefined;
 }
 
-/** Where the parts of a record lie, relative to nothing: absolute positions in the array. */
+/** True when every i64 of the record fits 53 bits: the CRC covers the body only. */
+function hasSafeIntegers(
+  view: DataView,
+  position: number,
+  bodySizeAt: number,
+): boolean {
+  const sysFlag = view.getInt32(position + SYS_FLAG_POSITION);
+  return isSafe(view, position + QUEUE_OFFSET_POSITION) &&
+    isSafe(view, position + PHY_OFFSET_POSITION) &&
+    isSafe(view, position + 40) &&
+    isSafe(view, position + storeTimestampPosition(sysFlag)) &&
+    isSafe(view, position + bodySizeAt - 8);
+}
+
+function isSafe(view: DataView, at: number): boolean {
+  const high = view.getInt32(at);
+  return high <= 0x1f_ffff && high >= -0x20_0000;
+}
+
+/** Where the parts of a record lie, as positions in the array. */
 interface RecordParts {
   readonly size: number;
   readonly sysFlag: number;
@@ -175,17 +197,9 @@ function partsOf(
   view: DataView,
   position: number,
 ): RecordParts {
-  let check: RecordCheck;
-  try {
-    check = checkMessageRecord(bytes, view, position, bytes.length, {
-      checkCrc: false,
-    });
-  } catch (error) {
-    throw new CorruptRecordError(
-      `Cannot decode record at byte ${position}: ${error}`,
-      { cause: error },
-    );
-  }
+  const check = checkMessageRecord(bytes, view, position, bytes.length, {
+    checkCrc: false,
+  });
   if (check.kind !== "record") {
     throw new CorruptRecordError(
       `Cannot decode record at byte ${position}: ${
@@ -251,24 +265,17 @@ function integersOf(
   bodyAt: number,
   storeAt: number,
 ) {
-  try {
-    return {
-      bodyCrc: view.getInt32(position + 8),
-      queueId: view.getInt32(position + 12),
-      flag: view.getInt32(position + 16),
-      queueOffset: readInt64(view, position + QUEUE_OFFSET_POSITION),
-      phyOffset: readInt64(view, position + PHY_OFFSET_POSITION),
-      bornTimestamp: readInt64(view, position + 40),
-      storeTimestamp: readInt64(view, storeAt),
-      reconsumeTimes: view.getInt32(bodyAt - 16),
-      preparedTransactionOffset: readInt64(view, bodyAt - 12),
-    };
-  } catch (error) {
-    throw new CorruptRecordError(
-      `Cannot decode record at byte ${position}: ${error}`,
-      { cause: error },
-    );
-  }
+  return {
+    bodyCrc: view.getInt32(position + 8),
+    queueId: view.getInt32(position + 12),
+    flag: view.getInt32(position + 16),
+    queueOffset: readInt64(view, position + QUEUE_OFFSET_POSITION),
+    phyOffset: readInt64(view, position + PHY_OFFSET_POSITION),
+    bornTimestamp: readInt64(view, position + 40),
+    storeTimestamp: readInt64(view, storeAt),
+    reconsumeTimes: view.getInt32(bodyAt - 16),
+    preparedTransactionOffset: readInt64(view, bodyAt - 12),
+  };
 }
 
 function hostAt(

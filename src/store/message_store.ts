@@ -1,0 +1,381 @@
+/**
+ * MessageStore: the store of one broker; everything outside talks to this class.
+ *
+ * Life: `load` (lock, recovery), `start`, `tick` every 100 ms, `shutdown`. Files, from the root:
+ * `commitlog/`, `consumequeue/`, `index/`, `checkpoint`, `abort`, `lock`.
+ */
+import type { Clock } from "../io/clock.ts";
+import type { FileLock, FileSystem } from "../io/file_system.ts";
+import type { Host } from "../io/host.ts";
+import type { Logger } from "../io/logger.ts";
+import type { Random } from "../io/random.ts";
+import type {
+  MessageExtBatch,
+  MessageExtBrokerInner,
+} from "../model/message_ext.ts";
+import type { CommitLog } from "./commit_log.ts";
+import type { RecoveryReport } from "./commit_log_recovery.ts";
+import type { BoundaryType } from "./consume_queue_time.ts";
+import type { DispatchRequest } from "./dispatch_request.ts";
+import type { GetMessageRequest } from "./get_message_service.ts";
+import type { GetMessageResult } from "./get_message_result.ts";
+import type { PutMessageResult } from "./put_message_result.ts";
+import type { QueryMessageResult } from "./query_message_service.ts";
+import { StoreFileError } from "./store_file_error.ts";
+import {
+  createAbortFile,
+  hasAbortFile,
+  lockStore,
+  removeAbortFile,
+} from "./store_lock.ts";
+import type { MessageStoreOptions } from "./store_options.ts";
+import { StoreParts } from "./store_parts.ts";
+import { recoverStore } from "./store_recovery.ts";
+import { adoptStoreSizes } from "./store_sizes.ts";
+import { StoreStartError } from "./store_start_error.ts";
+
+/** What the store needs of the world. */
+export interface MessageStorePorts {
+  readonly fileSystem: FileSystem;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly host?: Host;
+}
+
+/** Told of every record that has become visible. */
+export type MessageArrivingListener = (
+  topic: string,
+  queueId: number,
+  /** Queue offset of the record plus one. */
+  nextOffset: number,
+  tagsCode: number,
+  storeTimestamp: number,
+  propertiesText: string,
+) => void;
+
+/** Numbers for metrics; they only grow. */
+export interface MessageStoreCounters {
+  readonly putCount: number;
+  readonly putBytes: number;
+  readonly putFailedCount: number;
+  readonly corruptRecordCount: number;
+  readonly deletedFileCount: number;
+}
+
+/** The store. */
+export class MessageStore {
+  messageArrivingListener: MessageArrivingListener | null = null;
+  /** What recovery found; null before `load`. */
+  recoveryReport: RecoveryReport | null = null;
+  /** False when the process before this one did not stop cleanly. */
+  lastExitOk = true;
+  readonly #ports: MessageStorePorts;
+  readonly #parts: StoreParts;
+  readonly #startError: StoreStartError | undefined;
+  #lock: FileLock | undefined;
+  #isRunning = false;
+
+  constructor(ports: MessageStorePorts, options: MessageStoreOptions) {
+    this.#ports = ports;
+    let effective = options;
+    try {
+      effective = adoptStoreSizes(ports.fileSystem, options, ports.logger);
+    } catch (error) {
+      if (!(error instanceof StoreStartError)) throw error;
+      this.#startError = error;
+    }
+    this.#parts = new StoreParts(
+      ports,
+      effective,
+      (it) => this.#onArriving(it),
+    );
+  }
+
+  /** The options in force; sizes are those of the existing files. */
+  get options(): MessageStoreOptions {
+    return this.#parts.options;
+  }
+
+  /** The log itself: for replication and tools. */
+  get commitLog(): CommitLog {
+    return this.#parts.log;
+  }
+
+  /** Takes the lock and recovers. Throws `StoreStartError`; the store is then not usable. */
+  async load(): Promise<void> {
+    if (this.#startError !== undefined) throw this.#startError;
+    const { fileSystem, clock } = this.#ports;
+    const parts = this.#parts;
+    const root = this.options.storePathRootDir;
+    this.#lock = await lockStore(fileSystem, root);
+    try {
+      const startedMs = clock.monotonicMs();
+      this.lastExitOk = !hasAbortFile(fileSystem, root);
+      const report = await recoverStore({
+        ...parts.recoveryParts(),
+        lastExitOk: this.lastExitOk,
+      });
+      this.recoveryReport = report;
+      parts.onRecovered(report);
+      this.#ports.logger.info("The store is recovered", {
+        lastExitOk: this.lastExitOk,
+        ...report,
+        minOffset: this.minPhyOffset,
+        elapsedMs: Math.round(clock.monotonicMs() - startedMs),
+      });
+    } catch (error) {
+      this.#close();
+      if (!(error instanceof StoreFileError)) throw error;
+      throw new StoreStartError(
+        `${error.message}; ${error.hint}`,
+        "storePathRootDir",
+        root,
+        error.hint,
+        { cause: error },
+      );
+    }
+  }
+
+  /** Takes writes from now on, unless the role forbids it. */
+  async start(): Promise<void> {
+    const { fileSystem, host } = this.#ports;
+    await createAbortFile(
+      fileSystem,
+      this.options.storePathRootDir,
+      host?.pid ?? 0,
+    );
+    this.#isRunning = true;
+    this.#parts.start();
+  }
+
+  /** Every 100 ms. */
+  tick(nowMs: number): void {
+    if (this.#isRunning) this.#parts.tick(nowMs);
+  }
+
+  /** Refuses writes, makes everything durable, and tells the next start that all is well. */
+  async shutdown(): Promise<void> {
+    if (this.#lock === undefined) return;
+    if (this.#isRunning) {
+      this.#isRunning = false;
+      if (await this.#parts.shutdown()) {
+        await removeAbortFile(
+          this.#ports.fileSystem,
+          this.options.storePathRootDir,
+        );
+      } else {
+        this.#ports.logger.warn(
+          "The store did not stop cleanly: the next start recovers it",
+          { reason: this.unwritableReason },
+        );
+      }
+    }
+    this.#close();
+  }
+
+  reconfigure(options: MessageStoreOptions): void {
+    this.#parts.reconfigure(options);
+  }
+
+  /** Synchronous under ASYNC_FLUSH and for refusals; else after the group's sync. */
+  putMessage(
+    message: MessageExtBrokerInner,
+  ): PutMessageResult | Promise<PutMessageResult> {
+    return this.#parts.putService.putMessage(message);
+  }
+
+  putMessages(
+    batch: MessageExtBatch,
+  ): PutMessageResult | Promise<PutMessageResult> {
+    return this.#parts.putService.putMessages(batch);
+  }
+
+  /** Synchronous when the records are in the page cache. */
+  getMessage(
+    request: GetMessageRequest,
+  ): GetMessageResult | Promise<GetMessageResult> {
+    return this.#parts.getService.getMessage(request);
+  }
+
+  /** 0 for a queue that does not exist. */
+  getMinOffsetInQueue(topic: string, queueId: number): number {
+    return this.#parts.queues.get(topic, queueId)?.minOffsetInQueue ?? 0;
+  }
+
+  /** End of what consumers may see; 0 for a queue that does not exist. */
+  getMaxOffsetInQueue(topic: string, queueId: number): number {
+    return this.#parts.queues.get(topic, queueId)?.maxOffsetInQueue ?? 0;
+  }
+
+  getOffsetInQueueByTime(
+    topic: string,
+    queueId: number,
+    timestampMs: number,
+    boundary: BoundaryType = "lower",
+  ): Promise<number> {
+    return this.#parts.queryService.getOffsetInQueueByTime(
+      topic,
+      queueId,
+      timestampMs,
+      boundary,
+    );
+  }
+
+  /** Store time of the first record of a queue; -1 when there is none. */
+  getEarliestMessageTime(topic: string, queueId: number): Promise<number> {
+    return this.getMessageStoreTimeStamp(
+      topic,
+      queueId,
+      this.getMinOffsetInQueue(topic, queueId),
+    );
+  }
+
+  /** -1 when there is no such record. */
+  getMessageStoreTimeStamp(
+    topic: string,
+    queueId: number,
+    queueOffset: number,
+  ): Promise<number> {
+    return this.#parts.queryService.getMessageStoreTimeStamp(
+      topic,
+      queueId,
+      queueOffset,
+    );
+  }
+
+  selectOneMessageByOffset(phyOffset: number): Promise<Uint8Array | undefined> {
+    return this.#parts.queryService.selectOneMessageByOffset(phyOffset);
+  }
+
+  queryMessage(
+    topic: string,
+    key: string,
+    maxNum: number,
+    beginMs: number,
+    endMs: number,
+  ): Promise<QueryMessageResult> {
+    return this.#parts.queryService.queryMessage(
+      topic,
+      key,
+      Math.min(maxNum, this.options.maxMsgsNumBatch),
+      beginMs,
+      endMs,
+    );
+  }
+
+  /** True when the record at that place lies within the memory ratio (reference 9.6). */
+  checkInMemByConsumeOffset(
+    topic: string,
+    queueId: number,
+    queueOffset: number,
+  ): boolean {
+    const unit = this.#parts.queues.get(topic, queueId)?.unit(queueOffset);
+    return unit !== undefined &&
+      this.maxPhyOffset - unit.phyOffset <= this.#parts.memoryBytes();
+  }
+
+  get minPhyOffset(): number {
+    return this.#parts.log.minOffset;
+  }
+
+  get maxPhyOffset(): number {
+    return this.#parts.log.maxOffset;
+  }
+
+  /** Everything below it survives power loss. */
+  get flushedOffset(): number {
+    return this.#parts.log.flushedOffset;
+  }
+
+  /** End of what dispatch, and so consumers, may see. */
+  get confirmOffset(): number {
+    return this.#parts.confirmOffset();
+  }
+
+  get dispatchBehindBytes(): number {
+    return this.#parts.reput.dispatchBehindBytes;
+  }
+
+  /** What slaves have confirmed; counts under messageVisibleAfter=replicated. */
+  get replicatedOffset(): number {
+    return this.#parts.replicatedOffset;
+  }
+
+  set replicatedOffset(offset: number) {
+    this.#parts.replicatedOffset = offset;
+    this.#parts.doReput();
+  }
+
+  /**
+   * Appends bytes of a master at the end of the log and dispatches what is whole. False when
+   * `phyOffset` is not the end. Throws `FileError`.
+   */
+  appendToCommitLog(phyOffset: number, bytes: Uint8Array): boolean {
+    return this.#parts.appendToCommitLog(phyOffset, bytes);
+  }
+
+  get isWritable(): boolean {
+    return this.#parts.flags.isWritable;
+  }
+
+  /** One sentence; null when the store takes writes. */
+  get unwritableReason(): string | null {
+    return this.#parts.flags.unwritableReason;
+  }
+
+  /** Why dispatch stands still, or queues are not durable; null when all is well. */
+  get degradedReason(): string | null {
+    return this.#parts.reput.stallReason ?? this.#parts.flushQueues.failure;
+  }
+
+  get counters(): MessageStoreCounters {
+    return this.#parts.counters();
+  }
+
+  /** Percent of the disk in use; null when not known. */
+  get diskUsedPercent(): number | null {
+    return this.#parts.spaceGuard.usedPercent;
+  }
+
+  /** Every topic that has a queue. */
+  topics(): string[] {
+    return this.#parts.queues.topics();
+  }
+
+  queueIds(topic: string): number[] {
+    return this.#parts.queues.queueIds(topic);
+  }
+
+  /** Removes the queues of topics; their records stay in the log until it is cleaned. */
+  async deleteTopics(topics: readonly string[]): Promise<void> {
+    for (const topic of topics) {
+      this.#parts.queueOffsets.deleteTopic(topic);
+      await this.#parts.queues.deleteTopic(topic);
+    }
+  }
+
+  /** Removes queue files whose records are gone; resolves with their number. */
+  cleanExpiredConsumeQueue(): Promise<number> {
+    return this.#parts.queues.cleanExpired(this.minPhyOffset);
+  }
+
+  #onArriving(request: DispatchRequest): void {
+    const listener = this.messageArrivingListener;
+    if (listener === null) return;
+    listener(
+      request.topic,
+      request.queueId,
+      request.queueOffset + 1,
+      request.tagsCode,
+      request.storeTimestamp,
+      request.propertiesText,
+    );
+  }
+
+  #close(): void {
+    this.#parts.close();
+    this.#lock?.release();
+    this.#lock = undefined;
+  }
+}

@@ -1,0 +1,217 @@
+/**
+ * ReputMessageService: dispatch, from the CommitLog to ConsumeQueue, index and long polling.
+ *
+ * What a put of this process has appended is dispatched from the fields known at that time;
+ * everything else (a slave's bytes, what recovery left over) is read from the log. Both give
+ * the same DispatchRequest.
+ *
+ * Invariants
+ * - `reputFromOffset` <= `confirmOffset` <= end of the log.
+ * - `#known` holds, from `#knownHead` on, every record at or beyond `#knownFrom`, in order.
+ * - Records reach the dispatcher in the order of the log, each once.
+ */
+import type { Logger } from "../io/logger.ts";
+import type { CommitLog } from "./commit_log.ts";
+import { decodeDispatchRequest } from "./commit_log_record.ts";
+import type { DelayLevelTable } from "./delay_level_table.ts";
+import type { DispatchRequest } from "./dispatch_request.ts";
+import { findNextRecord } from "./record_search.ts";
+import { RecordScan } from "./record_scan.ts";
+
+/** Records remembered while they are not visible yet; beyond it the log is read again. */
+const KNOWN_MAX = 32_768;
+/** Bytes read from the log in one go, so that other work of the turn is not delayed. */
+const REPUT_SLICE_BYTES = 4_194_304;
+
+/** What the service calls and asks. */
+export interface ReputContext {
+  /** Throws `FileError` and has then taken nothing. */
+  dispatch(request: DispatchRequest): void;
+  /** Called after `dispatch`, for long polling. */
+  onArriving(request: DispatchRequest): void;
+  /** End of what dispatch may see. */
+  confirmOffset(): number;
+  /** Called when `dispatch` threw, and with null when it works again. */
+  onDispatchFailed(error: unknown): void;
+  isSlave(): boolean;
+}
+
+/** Dispatches; a call, not a thread. */
+export class ReputMessageService {
+  reputFromOffset = 0;
+  /** Broken records passed over since the start. */
+  corruptRecordCount = 0;
+  /** Why dispatch stands still although there is something; null when it does not. */
+  stallReason: string | null = null;
+  #known: DispatchRequest[] = [];
+  #knownHead = 0;
+  #knownFrom = 0;
+  #isFailing = false;
+  readonly #scan: RecordScan;
+
+  constructor(
+    private readonly log: CommitLog,
+    private readonly delayLevels: DelayLevelTable,
+    private readonly context: ReputContext,
+    private readonly logger: Logger,
+  ) {
+    this.#scan = new RecordScan(log, 0);
+  }
+
+  /** Bytes appended and not dispatched. */
+  get dispatchBehindBytes(): number {
+    return this.log.maxOffset - this.reputFromOffset;
+  }
+
+  /** True from a failed dispatch to the next that succeeds. */
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
+
+  /** Begins at `offset`, knowing nothing of what follows. */
+  reset(offset: number): void {
+    this.reputFromOffset = offset;
+    this.#forgetKnown();
+    this.#scan.reset(offset);
+    this.stallReason = null;
+  }
+
+  /** A put has appended `request`; dispatches it at once when it is visible and next. */
+  onAppended(request: DispatchRequest): void {
+    if (this.#known.length === this.#knownHead) {
+      if (!this.#isNext(request.phyOffset)) {
+        this.#knownFrom = request.phyOffset;
+      } else if (
+        !this.#isFailing && this.context.confirmOffset() >= endOf(request)
+      ) {
+        this.#dispatch(request);
+        return;
+      }
+    }
+    if (this.#known.length - this.#knownHead >= KNOWN_MAX) {
+      this.#known = [];
+      this.#knownHead = 0;
+      this.#knownFrom = endOf(request);
+    } else this.#known.push(request);
+  }
+
+  /** Dispatches what has become visible. Returns true when more is left for another call. */
+  doReput(): boolean {
+    const end = this.context.confirmOffset();
+    if (this.reputFromOffset >= end) return false;
+    if (this.reputFromOffset < this.#knownFrom) {
+      return this.#reputFromLog(Math.min(end, this.#knownFrom)) ||
+        (this.reputFromOffset >= this.#knownFrom && this.doReput());
+    }
+    if (this.#knownHead === this.#known.length) {
+      // Nobody told us: bytes of a master, or of before the start.
+      return this.#reputFromLog(end);
+    }
+    return this.#reputKnown(end);
+  }
+
+  /** True when nothing but the blank end of a file lies before `phyOffset`. */
+  #isNext(phyOffset: number): boolean {
+    const from = this.reputFromOffset;
+    return phyOffset === from || (phyOffset === this.log.nextFileOffset(from) &&
+      this.#knownFrom <= from);
+  }
+
+  #reputKnown(end: number): boolean {
+    const known = this.#known;
+    while (this.#knownHead < known.length) {
+      const request = known[this.#knownHead]!;
+      if (endOf(request) > end) break;
+      if (!this.#dispatch(request)) return false;
+      // A listener that puts may have made the list overflow.
+      if (this.#known !== known) return true;
+      this.#knownHead++;
+    }
+    if (this.#knownHead === known.length) {
+      this.#known = [];
+      this.#knownHead = 0;
+    } else if (this.#knownHead > KNOWN_MAX / 4) {
+      this.#known = known.slice(this.#knownHead);
+      this.#knownHead = 0;
+    }
+    return false;
+  }
+
+  #reputFromLog(end: number): boolean {
+    const scan = this.#scan;
+    scan.offset = this.reputFromOffset;
+    const sliceEnd = this.reputFromOffset + REPUT_SLICE_BYTES;
+    while (this.reputFromOffset < end) {
+      if (this.reputFromOffset > sliceEnd) return true;
+      const step = scan.step(end, false);
+      if (step.kind === "record") {
+        const request = decodeDispatchRequest(
+          scan.bytes,
+          scan.view,
+          step.position,
+          this.delayLevels,
+        );
+        if (!this.#dispatch(request)) return false;
+        scan.offset = this.reputFromOffset;
+      } else if (step.kind === "blank") {
+        scan.offset = this.log.nextFileOffset(scan.offset);
+        this.reputFromOffset = Math.min(scan.offset, this.log.maxOffset);
+      } else if (step.kind === "corrupt") {
+        if (!this.#passOver(step.reason, end)) return false;
+        scan.reset(this.reputFromOffset);
+      } else return false;
+    }
+    scan.reset(this.reputFromOffset);
+    return false;
+  }
+
+  /** A master goes on behind a broken record; a slave waits, for its master has the truth. */
+  #passOver(reason: string, end: number): boolean {
+    const at = this.reputFromOffset;
+    const sentence = `The record at ${at} of the log is broken: ${reason}`;
+    if (this.context.isSlave()) {
+      if (this.stallReason === null) this.logger.error(sentence, { at });
+      this.stallReason = sentence;
+      return false;
+    }
+    this.corruptRecordCount++;
+    const next = findNextRecord(this.log, at, end) ?? end;
+    this.logger.error(`${sentence}; dispatch goes on at ${next}`, { at, next });
+    this.reputFromOffset = next;
+    return true;
+  }
+
+  #dispatch(request: DispatchRequest): boolean {
+    try {
+      this.context.dispatch(request);
+    } catch (error) {
+      this.#onFailed(request, error);
+      return false;
+    }
+    if (this.#isFailing) {
+      this.#isFailing = false;
+      this.context.onDispatchFailed(null);
+    }
+    this.reputFromOffset = endOf(request);
+    this.context.onArriving(request);
+    return true;
+  }
+
+  /** Everything stays as it was; the record is read from the log when `doReput` tries again. */
+  #onFailed(request: DispatchRequest, error: unknown): void {
+    this.#isFailing = true;
+    this.reputFromOffset = Math.min(this.reputFromOffset, request.phyOffset);
+    this.#forgetKnown();
+    this.context.onDispatchFailed(error);
+  }
+
+  #forgetKnown(): void {
+    this.#known = [];
+    this.#knownHead = 0;
+    this.#knownFrom = this.log.maxOffset;
+  }
+}
+
+function endOf(request: DispatchRequest): number {
+  return request.phyOffset + request.size;
+}

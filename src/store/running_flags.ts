@@ -1,0 +1,50 @@
+/**
+ * RunningFlags: why the store takes no writes at the moment.
+ *
+ * A cause is set and cleared by whoever watches it; the store is writable when there is none.
+ * `sync-failed` is never cleared: what the kernel dropped cannot be written again.
+ */
+
+/** What can stop writes. */
+export type UnwritableCause =
+  | "not-started"
+  | "shutdown"
+  | "slave"
+  | "sync-failed"
+  | "disk-full"
+  | "dispatch-failed"
+  | "fenced";
+
+/** The causes in force, each with its sentence. */
+export class RunningFlags {
+  readonly #reasons = new Map<UnwritableCause, string>();
+  #reason: string | null = null;
+
+  get isWritable(): boolean {
+    return this.#reason === null;
+  }
+
+  /** One sentence, null when writable. */
+  get unwritableReason(): string | null {
+    return this.#reason;
+  }
+
+  has(cause: UnwritableCause): boolean {
+    return this.#reasons.has(cause);
+  }
+
+  set(cause: UnwritableCause, reason: string): void {
+    this.#reasons.set(cause, reason);
+    this.#refresh();
+  }
+
+  clear(cause: UnwritableCause): void {
+    if (cause === "sync-failed") return;
+    if (this.#reasons.delete(cause)) this.#refresh();
+  }
+
+  #refresh(): void {
+    const [first] = this.#reasons.values();
+    this.#reason = first ?? null;
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * The files `lock` and `abort` of a store (reference 4.7).
+ *
+ * `lock` is written before it is locked and never opened again afterwards: closing any
+ * descriptor of it would drop the POSIX lock of the whole process.
+ */
+import {
+  FileError,
+  type FileLock,
+  type FileSystem,
+} from "../io/file_system.ts";
+import { createDirectories } from "./directories.ts";
+import { StoreStartError } from "./store_start_error.ts";
+
+const encoder = new TextEncoder();
+
+/** Makes the root folder and takes the lock; throws `StoreStartError`. */
+export async function lockStore(
+  fileSystem: FileSystem,
+  root: string,
+): Promise<FileLock> {
+  const path = `${root}/lock`;
+  try {
+    const changed = createDirectories(fileSystem, root);
+    for (const directory of changed) await fileSystem.syncDirectory(directory);
+    if ((fileSystem.stat(path)?.size ?? 0) === 0) {
+      await writeTextFile(fileSystem, path, "lock");
+    }
+    return fileSystem.lock(path);
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    const locked = error.kind === "locked";
+    const cure = locked
+      ? "stop the other process or choose another folder"
+      : "choose a folder that this user may write, or change its owner";
+    throw new StoreStartError(
+      `Cannot open the store: storePathRootDir=${root} ${
+        locked
+          ? "is in use by another process"
+          : `cannot be written (${error.message})`
+      }; ${cure}`,
+      "storePathRootDir",
+      root,
+      cure,
+      { cause: error },
+    );
+  }
+}
+
+/** True when the last process did not stop cleanly. */
+export function hasAbortFile(fileSystem: FileSystem, root: string): boolean {
+  return fileSystem.stat(`${root}/abort`) !== undefined;
+}
+
+/** From now on a stop is unclean until `removeAbortFile`. */
+export async function createAbortFile(
+  fileSystem: FileSystem,
+  root: string,
+  pid: number,
+): Promise<void> {
+  await writeTextFile(fileSystem, `${root}/abort`, String(pid));
+  await fileSystem.syncDirectory(root);
+}
+
+/** The stop was clean: everything else is durable already. */
+export async function removeAbortFile(
+  fileSystem: FileSystem,
+  root: string,
+): Promise<void> {
+  fileSystem.remove(`${root}/abort`);
+  await fileSystem.syncDirectory(root);
+}
+
+async function writeTextFile(
+  fileSystem: FileSystem,
+  path: string,
+  text: string,
+): Promise<void> {
+  const handle = fileSystem.open(path, "create");
+  try {
+    handle.truncate(0);
+    handle.writeAt(0, encoder.encode(text));
+    await handle.sync();
+  } finally {
+    handle.close();
+  }
+}

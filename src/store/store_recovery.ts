@@ -1,0 +1,206 @@
+/**
+ * Recovery of the whole store (reference 5.1): load, recover queues, recover the log, cut
+ * everything to the same end, rebuild the next queue offsets.
+ *
+ * When it returns, log and queues agree, and both are durable.
+ */
+import type { Logger } from "../io/logger.ts";
+import type { CommitLog } from "./commit_log.ts";
+import { isWithoutQueueOffset } from "./commit_log_record.ts";
+import {
+  recoverCommitLog,
+  type RecoveryInput,
+  type RecoveryReport,
+  recoveryStartOffset,
+} from "./commit_log_recovery.ts";
+import type { ConsumeQueueStore } from "./consume_queue_store.ts";
+import type { DelayLevelTable } from "./delay_level_table.ts";
+import type { DispatchRequest } from "./dispatch_request.ts";
+import type { IndexService } from "./index_service.ts";
+import type { QueueOffsetTable } from "./queue_offset_table.ts";
+import type { StoreCheckpoint } from "./store_checkpoint.ts";
+import { type MessageStoreOptions, visibilityOf } from "./store_options.ts";
+
+/** The parts of a store, loaded by nobody yet. */
+export interface StoreRecoveryParts {
+  readonly log: CommitLog;
+  readonly queues: ConsumeQueueStore;
+  readonly index: IndexService;
+  readonly checkpoint: StoreCheckpoint;
+  readonly queueOffsets: QueueOffsetTable;
+  readonly delayLevels: DelayLevelTable;
+  readonly options: MessageStoreOptions;
+  readonly logger: Logger;
+  readonly lastExitOk: boolean;
+}
+
+/** Loads and recovers. Throws `StoreFileError` for files that cannot be what they should be. */
+export async function recoverStore(
+  parts: StoreRecoveryParts,
+): Promise<RecoveryReport> {
+  const { log, queues, index, checkpoint, lastExitOk } = parts;
+  log.mappedFileQueue.load();
+  queues.load();
+  checkpoint.load();
+  const { rebuildFrom } = index.load(lastExitOk);
+  const found = queues.recover(lastExitOk);
+  if (log.mappedFileQueue.files.length === 0) return await recoverEmpty(parts);
+  const beyond: DispatchRequest[] = [];
+  const input = inputOf(
+    parts,
+    found.maxPhyOffset,
+    parts.options.messageIndexEnable ? rebuildFrom : undefined,
+    beyond,
+  );
+  const start = recoveryStartOffset(input);
+  let report = recoverCommitLog(input, start);
+  if (await findMissingUnits(parts, report)) {
+    beyond.length = 0;
+    report = recoverCommitLog(input, log.minOffset);
+    queues.takeGaps();
+  }
+  await cut(parts, report);
+  rebuildQueueOffsets(parts, beyond);
+  return report;
+}
+
+/** Without a log there is nothing that queues or index could point to. */
+async function recoverEmpty(
+  parts: StoreRecoveryParts,
+): Promise<RecoveryReport> {
+  const topics = parts.queues.topics();
+  if (topics.length > 0) {
+    parts.logger.warn("The commit log is empty: all queues are removed", {
+      topicCount: topics.length,
+    });
+  }
+  for (const topic of topics) await parts.queues.deleteTopic(topic);
+  await parts.index.truncateDirty(0);
+  await parts.log.flush();
+  return {
+    startOffset: 0,
+    endOffset: 0,
+    reputFromOffset: 0,
+    recordCount: 0,
+    corruptRecordCount: 0,
+    lastStoreTimestamp: 0,
+    tail: null,
+  };
+}
+
+function inputOf(
+  parts: StoreRecoveryParts,
+  queueMaxPhyOffset: number,
+  indexFrom: number | undefined,
+  beyond: DispatchRequest[],
+): RecoveryInput {
+  const { queues, index, checkpoint, options, lastExitOk } = parts;
+  return {
+    log: parts.log,
+    delayLevels: parts.delayLevels,
+    logger: parts.logger,
+    lastExitOk,
+    checkCrc: options.checkCRCOnRecover,
+    queueMaxPhyOffset,
+    minTimestamp: options.messageIndexEnable && options.messageIndexSafe
+      ? checkpoint.minTimestampIndex()
+      : checkpoint.minTimestamp(),
+    physicMsgTimestamp: checkpoint.physicMsgTimestamp,
+    indexFrom,
+    confirmOffset: confirmOffsetAtStart(options, checkpoint),
+    dispatch: (request) => {
+      if (!isWithoutQueueOffset(request.sysFlag)) {
+        queues.putMessagePosition(request);
+      }
+      if (indexFrom !== undefined && request.phyOffset >= indexFrom) {
+        index.buildIndex(request);
+      }
+    },
+    remember: (request) => void beyond.push(request),
+  };
+}
+
+/** What nobody has confirmed before the stop is not visible after it either. */
+function confirmOffsetAtStart(
+  options: MessageStoreOptions,
+  checkpoint: StoreCheckpoint,
+): number {
+  const waits = visibilityOf(options) === "replicated" &&
+    options.brokerRole !== "SLAVE";
+  return waits ? checkpoint.confirmPhyOffset : Number.MAX_SAFE_INTEGER;
+}
+
+/**
+ * True when units of the part that counted as complete are missing: a queue file was lost.
+ * The queues concerned are emptied, so that the whole log can be dispatched again.
+ */
+async function findMissingUnits(
+  parts: StoreRecoveryParts,
+  report: RecoveryReport,
+): Promise<boolean> {
+  const { queues, checkpoint, log } = parts;
+  const gaps = queues.takeGaps();
+  const isSumKnown = parts.lastExitOk && checkpoint.cleanMaxPhyOffset > 0 &&
+    checkpoint.cleanMaxPhyOffset === report.endOffset;
+  const isSumWrong = isSumKnown &&
+    checkpoint.cleanQueueOffsetSum !== queues.queueOffsetSum();
+  if (gaps.length === 0 && !isSumWrong) return false;
+  if (report.startOffset === log.minOffset) return false;
+  parts.logger.warn(
+    "Queues lack units that they had: they are built again from the whole log",
+    { gapCount: gaps.length, firstGap: gaps[0] },
+  );
+  for (const { topic, queueId } of gaps) {
+    await queues.resetQueue(topic, queueId);
+  }
+  return true;
+}
+
+/** Cuts log, queues and index at the end that was found; durable when resolved. */
+async function cut(
+  parts: StoreRecoveryParts,
+  report: RecoveryReport,
+): Promise<void> {
+  const { log, queues, index, lastExitOk } = parts;
+  const { endOffset, startOffset } = report;
+  const files = log.mappedFileQueue;
+  const isFreeSpace = report.tail === null || report.tail === FREE_SPACE;
+  if (!lastExitOk) {
+    const scanned = files.files.filter((it) =>
+      it.fileFromOffset + it.fileSize > startOffset
+    );
+    files.markTailUnsynced(scanned.length);
+  }
+  if (!isFreeSpace) {
+    parts.logger.warn("The commit log is cut behind its last sound record", {
+      endOffset,
+      wasThere: report.tail,
+    });
+  }
+  await files.truncateDirtyFiles(endOffset, lastExitOk && isFreeSpace);
+  await queues.truncateDirty(endOffset);
+  await index.truncateDirty(endOffset);
+  queues.correctMinOffset(log.minOffset);
+}
+
+/** What `checkMessageRecord` says of zeros. */
+const FREE_SPACE = "its magic is 0x0";
+
+function rebuildQueueOffsets(
+  parts: StoreRecoveryParts,
+  beyond: readonly DispatchRequest[],
+): void {
+  const { queues, queueOffsets } = parts;
+  queueOffsets.clear();
+  for (const topic of queues.topics()) {
+    for (const queueId of queues.queueIds(topic)) {
+      const max = queues.get(topic, queueId)!.maxOffsetInQueue;
+      queueOffsets.set(topic, queueId, max);
+    }
+  }
+  // Not visible yet, but their queue offsets are taken.
+  for (const { topic, queueId, queueOffset, sysFlag } of beyond) {
+    if (isWithoutQueueOffset(sysFlag)) continue;
+    queueOffsets.raise(topic, queueId, queueOffset + 1);
+  }
+}

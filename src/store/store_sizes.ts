@@ -1,0 +1,122 @@
+/**
+ * Sizes of an existing store: they win over defaults, and contradict what was set by hand
+ * (DESIGN decision 7).
+ */
+import type { FileSystem } from "../io/file_system.ts";
+import type { Logger } from "../io/logger.ts";
+import { offsetOfMappedFileName } from "./mapped_file_name.ts";
+import {
+  commitLogDirectoryOf,
+  type MessageStoreOptions,
+} from "./store_options.ts";
+import { StoreStartError } from "./store_start_error.ts";
+
+const INDEX_HEADER_SIZE = 40;
+const INDEX_SLOT_SIZE = 4;
+const INDEX_UNIT_SIZE = 20;
+/** Index entries per hash slot, in Apache's defaults and in ours. */
+const INDEX_ENTRIES_PER_SLOT = 4;
+const UNIT_SIZE = 20;
+
+/** `options` with the sizes that the files under the root have. Throws `StoreStartError`. */
+export function adoptStoreSizes(
+  fileSystem: FileSystem,
+  options: MessageStoreOptions,
+  logger: Logger,
+): MessageStoreOptions {
+  const root = options.storePathRootDir;
+  const adopted: { -readonly [K in SizeKey]?: number } = {};
+  const log = sizeOfFirst(fileSystem, commitLogDirectoryOf(options));
+  if (log !== undefined && log !== options.mappedFileSizeCommitLog) {
+    adopted.mappedFileSizeCommitLog = log;
+  }
+  const queue = sizeOfFirstQueue(fileSystem, `${root}/consumequeue`);
+  const wanted = Math.ceil(options.mappedFileSizeConsumeQueue / UNIT_SIZE) *
+    UNIT_SIZE;
+  if (queue !== undefined && queue !== wanted && queue % UNIT_SIZE === 0) {
+    adopted.mappedFileSizeConsumeQueue = queue;
+  }
+  adoptIndexSizes(fileSystem, options, adopted);
+  for (const key of Object.keys(adopted) as SizeKey[]) {
+    checkExplicit(key, options, adopted[key]!);
+    logger.info("The existing store decides a size", {
+      key,
+      configured: options[key],
+      adopted: adopted[key],
+    });
+  }
+  return Object.freeze({ ...options, ...adopted });
+}
+
+type SizeKey =
+  | "mappedFileSizeCommitLog"
+  | "mappedFileSizeConsumeQueue"
+  | "maxHashSlotNum"
+  | "maxIndexNum";
+
+function checkExplicit(
+  key: SizeKey,
+  options: MessageStoreOptions,
+  adopted: number,
+): void {
+  if (!options.explicitKeys.includes(key)) return;
+  throw new StoreStartError(
+    `Cannot open the store in ${options.storePathRootDir}: ${key} is set to ${
+      options[key]
+    }, its files were made with ${adopted}; set ${key}=${adopted} or remove the setting`,
+    key,
+    String(options[key]),
+    `Set ${key}=${adopted}, or remove the setting`,
+  );
+}
+
+function sizeOfFirst(
+  fileSystem: FileSystem,
+  directory: string,
+): number | undefined {
+  for (const { name, isDirectory } of fileSystem.list(directory)) {
+    if (isDirectory || offsetOfMappedFileName(name) === undefined) continue;
+    const size = fileSystem.stat(`${directory}/${name}`)?.size ?? 0;
+    if (size > 0) return size;
+  }
+  return undefined;
+}
+
+function sizeOfFirstQueue(
+  fileSystem: FileSystem,
+  directory: string,
+): number | undefined {
+  for (const topic of fileSystem.list(directory)) {
+    if (!topic.isDirectory) continue;
+    const topicPath = `${directory}/${topic.name}`;
+    for (const queue of fileSystem.list(topicPath)) {
+      const size = queue.isDirectory
+        ? sizeOfFirst(fileSystem, `${topicPath}/${queue.name}`)
+        : undefined;
+      if (size !== undefined) return size;
+    }
+  }
+  return undefined;
+}
+
+/** An index file does not say how it is divided: the usual proportion decides. */
+function adoptIndexSizes(
+  fileSystem: FileSystem,
+  options: MessageStoreOptions,
+  adopted: { maxHashSlotNum?: number; maxIndexNum?: number },
+): void {
+  const directory = `${options.storePathRootDir}/index`;
+  const first = fileSystem.list(directory).find((it) =>
+    !it.isDirectory && /^\d{17}$/.test(it.name)
+  );
+  if (first === undefined) return;
+  const size = fileSystem.stat(`${directory}/${first.name}`)?.size ?? 0;
+  const configured = INDEX_HEADER_SIZE +
+    INDEX_SLOT_SIZE * options.maxHashSlotNum +
+    INDEX_UNIT_SIZE * options.maxIndexNum;
+  const slots = (size - INDEX_HEADER_SIZE) /
+    (INDEX_SLOT_SIZE + INDEX_ENTRIES_PER_SLOT * INDEX_UNIT_SIZE);
+  if (size === configured || slots < 1 || !Number.isInteger(slots)) return;
+  adopted.maxHashSlotNum = slots;
+  adopted.maxIndexNum = slots * INDEX_ENTRIES_PER_SLOT;
+}
