@@ -1,0 +1,53 @@
+/** The broker's administration codes, all nouns together (reference 2.6, 2.7). */
+import type { RequestProcessor } from "../remoting/request_processor.ts";
+import {
+  type ConfigAdminDeps,
+  configAdminProcessors,
+} from "./processor/config_admin_processor.ts";
+import {
+  type ConnectionAdminDeps,
+  connectionAdminProcessors,
+} from "./processor/connection_admin_processor.ts";
+import {
+  type GroupAdminDeps,
+  groupAdminProcessors,
+} from "./processor/group_admin_processor.ts";
+import {
+  type OffsetAdminDeps,
+  offsetAdminProcessors,
+} from "./processor/offset_admin_processor.ts";
+import {
+  type RuntimeInfoDeps,
+  runtimeInfoProcessors,
+} from "./processor/runtime_info_processor.ts";
+import {
+  type StatsAdminDeps,
+  statsAdminProcessors,
+} from "./processor/stats_admin_processor.ts";
+import {
+  type TopicAdminDeps,
+  topicAdminProcessors,
+} from "./processor/topic_admin_processor.ts";
+
+/** What all of them work on. */
+export type AdminBrokerDeps =
+  & ConfigAdminDeps
+  & ConnectionAdminDeps
+  & GroupAdminDeps
+  & OffsetAdminDeps
+  & RuntimeInfoDeps
+  & StatsAdminDeps
+  & TopicAdminDeps;
+
+/** Processors by request code. */
+export function* adminProcessorEntries(
+  deps: AdminBrokerDeps,
+): Iterable<readonly [number, RequestProcessor]> {
+  yield* topicAdminProcessors(deps);
+  yield* groupAdminProcessors(deps);
+  yield* offsetAdminProcessors(deps);
+  yield* configAdminProcessors(deps);
+  yield* connectionAdminProcessors(deps);
+  yield* statsAdminProcessors(deps);
+  yield* runtimeInfoProcessors(deps);
+}

@@ -1,0 +1,202 @@
+/** GET_BROKER_RUNTIME_INFO (28): the table that tools and slaves read (reference 2.10). */
+import type { Clock } from "../../io/clock.ts";
+import { decodeMessageRecord } from "../../model/message_record.ts";
+import { TopicNames } from "../../model/topic_names.ts";
+import { encodeKVTable } from "../../protocol/body/kv_table.ts";
+import { POCKETMQ_VERSION_ORDINAL } from "../../protocol/remoting_command.ts";
+import { RequestCode } from "../../protocol/request_code.ts";
+import type {
+  ProcessorTable,
+  RequestProcessor,
+} from "../../remoting/request_processor.ts";
+import type { BrokerOptions } from "../broker_options.ts";
+import type { BrokerStats, PutCounters } from "../broker_stats.ts";
+import type { DelayOffsetFile } from "../delay_offset_file.ts";
+import { bodyResponse } from "./admin_response.ts";
+
+/** What the table says of the store. */
+export interface RuntimeInfoStore {
+  readonly minPhyOffset: number;
+  readonly maxPhyOffset: number;
+  readonly flushedOffset: number;
+  readonly dispatchBehindBytes: number;
+  readonly counters: PutCounters;
+  getMaxOffsetInQueue(topic: string, queueId: number): number;
+  selectOneMessageByOffset(phyOffset: number): Promise<Uint8Array | undefined>;
+}
+
+/** What the processor works on. */
+export interface RuntimeInfoDeps {
+  readonly clock: Clock;
+  readonly options: () => BrokerOptions;
+  readonly messageStore: RuntimeInfoStore;
+  readonly brokerStats: BrokerStats;
+  readonly delayOffsetFile: DelayOffsetFile;
+  /** Of the store's disk; may throw a FileError. */
+  diskSpace(): { readonly totalBytes: number; readonly freeBytes: number };
+}
+
+const VERSION_DESC = "V5_3_3";
+/** Queue sizes of Java's thread pools; here one event loop does it all and nothing waits. */
+const POOLS: readonly (readonly [string, number])[] = [
+  ["sendThreadPoolQueue", 10_000],
+  ["pullThreadPoolQueue", 100_000],
+  ["litePullThreadPoolQueue", 100_000],
+  ["queryThreadPoolQueue", 20_000],
+  ["ackThreadPoolQueue", 100_000],
+];
+
+/** The processor by request code. */
+export function runtimeInfoProcessors(deps: RuntimeInfoDeps): ProcessorTable {
+  return new Map<number, RequestProcessor>([
+    [
+      RequestCode.GET_BROKER_RUNTIME_INFO,
+      async () => bodyResponse(encodeKVTable(await runtimeInfo(deps))),
+    ],
+  ]);
+}
+
+/** The table. */
+export async function runtimeInfo(
+  deps: RuntimeInfoDeps,
+): Promise<Map<string, string>> {
+  const { messageStore: store } = deps;
+  const table: Record<string, string | number> = {
+    brokerActive: String(deps.options().brokerRole !== "SLAVE"),
+    brokerVersionDesc: VERSION_DESC,
+    brokerVersion: POCKETMQ_VERSION_ORDINAL,
+    dispatchBehindBytes: store.dispatchBehindBytes,
+    pageCacheLockTimeMills: 0,
+    earliestMessageTimeStamp: await earliestMessageTime(store),
+    startAcceptSendRequestTimeStamp: deps.options()
+      .startAcceptSendRequestTimeStamp,
+    commitLogMinOffset: store.minPhyOffset,
+    commitLogMaxOffset: store.maxPhyOffset,
+    remainTransientStoreBufferNumbs: 0,
+    remainHowManyDataToCommit: humanReadableByteCount(0),
+    remainHowManyDataToFlush: humanReadableByteCount(
+      Math.max(0, store.maxPhyOffset - store.flushedOffset),
+    ),
+    EndTransactionQueueSize: 0,
+    EndTransactionThreadPoolQueueCapacity: 100_000,
+    timerReadBehind: 0,
+    timerOffsetBehind: 0,
+    timerCongestNum: 0,
+    timerEnqueueTps: "0.0",
+    timerDequeueTps: "0.0",
+    ...statsInfo(deps),
+    ...diskInfo(deps),
+    ...scheduleInfo(deps),
+  };
+  for (const [pool, capacity] of POOLS) {
+    table[`${pool}Size`] = 0;
+    table[`${pool}Capacity`] = capacity;
+    table[`${pool}HeadWaitTimeMills`] = 0;
+  }
+  return new Map(
+    Object.entries(table).map(([key, value]) => [key, String(value)]),
+  );
+}
+
+function statsInfo(
+  { clock, brokerStats, messageStore }: RuntimeInfoDeps,
+): Record<string, string | number> {
+  const { putTotals, getTotals } = brokerStats;
+  const { putCount, putBytes, putFailedCount } = messageStore.counters;
+  // As Java, which never divides by 0.
+  const putTimes = Math.max(1, putCount);
+  return {
+    msgPutTotalYesterdayMorning: putTotals.yesterday,
+    msgPutTotalTodayMorning: putTotals.today,
+    msgPutTotalTodayNow: putTotals.now,
+    msgGetTotalYesterdayMorning: getTotals.yesterday,
+    msgGetTotalTodayMorning: getTotals.today,
+    msgGetTotalTodayNow: getTotals.now,
+    bootTimestamp: brokerStats.bootMs,
+    runtime: formatRuntime(clock.nowMs() - brokerStats.bootMs),
+    putMessageEntireTimeMax: 0,
+    putMessageTimesTotal: putTimes,
+    putMessageFailedTimes: putFailedCount,
+    putMessageSizeTotal: putBytes,
+    putMessageDistributeTime: "",
+    putMessageAverageSize: putBytes / putTimes,
+    dispatchMaxBuffer: 0,
+    getMessageEntireTimeMax: 0,
+    putTps: brokerStats.tps("put"),
+    getFoundTps: brokerStats.tps("getFound"),
+    getMissTps: brokerStats.tps("getMiss"),
+    getTotalTps: brokerStats.tps("getFound", "getMiss"),
+    getTransferredTps: brokerStats.tps("getTransferred"),
+    putLatency99: "0.00",
+    putLatency999: "0.00",
+  };
+}
+
+function diskInfo(deps: RuntimeInfoDeps): Record<string, string> {
+  let ratio = "-1.0";
+  let capacity = "Total : unknown, Free : unknown.";
+  try {
+    const { totalBytes, freeBytes } = deps.diskSpace();
+    ratio = String(totalBytes > 0 ? (totalBytes - freeBytes) / totalBytes : 0);
+    capacity = `Total : ${humanReadableByteCount(totalBytes)}, ` +
+      `Free : ${humanReadableByteCount(freeBytes)}.`;
+  } catch {
+    // A disk that does not answer is shown as Java shows a missing path: -1.
+  }
+  return {
+    commitLogDiskRatio: ratio,
+    consumeQueueDiskRatio: ratio,
+    commitLogDirCapacity: capacity,
+  };
+}
+
+/** `scheduleMessageOffset_<level>` = `delivered,max`. */
+function scheduleInfo(
+  { delayOffsetFile, messageStore }: RuntimeInfoDeps,
+): Record<string, string> {
+  const info: Record<string, string> = {};
+  for (const [level, offset] of delayOffsetFile.offsets()) {
+    if (level < 1) continue;
+    const max = messageStore.getMaxOffsetInQueue(
+      TopicNames.RMQ_SYS_SCHEDULE_TOPIC,
+      level - 1,
+    );
+    info[`scheduleMessageOffset_${level}`] = `${offset},${max}`;
+  }
+  return info;
+}
+
+/** Store time of the first record, or -1. */
+async function earliestMessageTime(store: RuntimeInfoStore): Promise<number> {
+  if (store.minPhyOffset >= store.maxPhyOffset) return -1;
+  const record = await store.selectOneMessageByOffset(store.minPhyOffset);
+  if (record === undefined) return -1;
+  try {
+    return decodeMessageRecord(record).storeTimestamp;
+  } catch {
+    // A broken first record must not hide all other numbers.
+    return -1;
+  }
+}
+
+/** `[ 0 days, 1 hours, 2 minutes, 3 seconds ]`. */
+function formatRuntime(elapsedMs: number): string {
+  const seconds = Math.max(0, Math.floor(elapsedMs / 1000));
+  const days = Math.floor(seconds / 86_400);
+  const hours = Math.floor(seconds % 86_400 / 3_600);
+  const minutes = Math.floor(seconds % 3_600 / 60);
+  return `[ ${days} days, ${hours} hours, ${minutes} minutes, ` +
+    `${seconds % 60} seconds ]`;
+}
+
+/** `512 B`, `1.5 KiB`. */
+function humanReadableByteCount(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  let value = bytes;
+  let unit = -1;
+  while (value >= 1024 && unit < 5) {
+    value /= 1024;
+    unit++;
+  }
+  return `${value.toFixed(1)} ${"KMGTPE"[unit]}iB`;
+}
