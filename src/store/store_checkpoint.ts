@@ -12,7 +12,9 @@
  * |     32 |    8 | int64 | confirmPhyOffset     | 5.x                                       |
  * |     40 |    8 | int64 | cleanMaxPhyOffset    | ours: end of the log at the clean stop    |
  * |     48 |    8 | int64 | cleanQueueOffsetSum  | ours: sum of all queues' max offsets then |
- * |     56 | 4040 | bytes | unused               | zero                                      |
+ * |     56 |    8 | int64 | indexedPhyOffset     | ours: the index holds all keys below it   |
+ * |     64 |    8 | int64 | indexEndPhyOffset    | ours: end offset of the newest index then |
+ * |     72 | 4024 | bytes | unused               | zero                                      |
  *
  * Apache keeps the bytes from 40 on as they are and never reads them.
  */
@@ -23,7 +25,7 @@ import { Coalesced } from "./coalesced.ts";
 import { createDirectories, parentDirectory } from "./directories.ts";
 
 export const STORE_CHECKPOINT_SIZE = 4096;
-const USED_SIZE = 56;
+const USED_SIZE = 72;
 /** What may be between a timestamp and the data behind it (Java's margin). */
 const SAFETY_MARGIN_MS = 3_000;
 
@@ -36,6 +38,8 @@ export class StoreCheckpoint {
   confirmPhyOffset = 0;
   cleanMaxPhyOffset = 0;
   cleanQueueOffsetSum = 0;
+  indexedPhyOffset = 0;
+  indexEndPhyOffset = 0;
   readonly #fileSystem: FileSystem;
   readonly #logger: Logger;
   readonly #flushing = new Coalesced(() => this.#flushNow());
@@ -119,6 +123,8 @@ export class StoreCheckpoint {
     writeInt64(view, 32, this.confirmPhyOffset);
     writeInt64(view, 40, this.cleanMaxPhyOffset);
     writeInt64(view, 48, this.cleanQueueOffsetSum);
+    writeInt64(view, 56, this.indexedPhyOffset);
+    writeInt64(view, 64, this.indexEndPhyOffset);
     return bytes;
   }
 
@@ -131,6 +137,8 @@ export class StoreCheckpoint {
       this.confirmPhyOffset = readInt64(view, 32);
       this.cleanMaxPhyOffset = readInt64(view, 40);
       this.cleanQueueOffsetSum = readInt64(view, 48);
+      this.indexedPhyOffset = readInt64(view, 56);
+      this.indexEndPhyOffset = readInt64(view, 64);
     } catch (error) {
       if (!(error instanceof UnsafeIntegerError)) throw error;
       this.#logger.warn("The checkpoint holds no timestamps and is ignored", {

@@ -1,0 +1,93 @@
+/** What an index file needs after an unclean stop, or when the log was cut. */
+import { INDEX_ENTRY_SIZE, readIndexEntry } from "./index_entry.ts";
+import type { IndexFile } from "./index_file.ts";
+
+const CHUNK_ENTRIES = 3_276;
+
+/**
+ * Walks every slot that points at or beyond the count back to an entry that counts. Entries
+ * beyond the count are trusted only as far as they prove to belong to the slot; if one does
+ * not, all slots are computed anew from the entries.
+ */
+export function repairSlots(file: IndexFile): void {
+  let used = 0;
+  let isSound = true;
+  file.slots.rewrite((slot, entryNumber) => {
+    const found = isSound ? olderThanCount(file, slot, entryNumber) : 0;
+    if (found < 0) isSound = false;
+    if (found > 0) used += 1;
+    return Math.max(0, found);
+  });
+  if (!isSound) used = rebuildSlots(file);
+  file.setCount(file.header.indexCount, { hashSlotCount: used });
+}
+
+/**
+ * Forgets the entries of records at or beyond `phyOffset`; false when none is left. Entries
+ * must not be buffered.
+ */
+export function cutIndexFile(file: IndexFile, phyOffset: number): boolean {
+  let low = 1;
+  let high = file.header.indexCount;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (file.entry(middle).phyOffset >= phyOffset) high = middle;
+    else low = middle + 1;
+  }
+  if (low === 1) return false;
+  const last = file.entry(low - 1);
+  const { beginTimestamp, endTimestamp } = file.header;
+  file.setCount(low, {
+    endPhyOffset: last.phyOffset,
+    // Entries know whole seconds only.
+    endTimestamp: Math.min(
+      endTimestamp,
+      beginTimestamp + last.timeDiff * 1000 + 999,
+    ),
+  });
+  repairSlots(file);
+  return true;
+}
+
+/** The newest counted entry of `slot`, 0 for none, -1 when the chain is broken. */
+function olderThanCount(
+  file: IndexFile,
+  slot: number,
+  entryNumber: number,
+): number {
+  const { maxHashSlotNum, maxIndexNum } = file.geometry;
+  const { indexCount, endPhyOffset } = file.header;
+  let number = entryNumber;
+  while (number >= indexCount) {
+    if (number > maxIndexNum) return -1;
+    const entry = file.entry(number);
+    const isOfSlot = entry.keyHash >= 0 &&
+      entry.keyHash % maxHashSlotNum === slot;
+    if (!isOfSlot || entry.phyOffset < endPhyOffset) return -1;
+    if (entry.previousNumber >= number) return -1;
+    number = entry.previousNumber;
+  }
+  return number;
+}
+
+/** Sets all slots by the entries that count; returns how many slots are in use. */
+function rebuildSlots(file: IndexFile): number {
+  file.slots.clear();
+  const { maxHashSlotNum } = file.geometry;
+  const { indexCount } = file.header;
+  const bytes = new Uint8Array(CHUNK_ENTRIES * INDEX_ENTRY_SIZE);
+  const view = new DataView(bytes.buffer);
+  let used = 0;
+  for (let number = 1; number < indexCount;) {
+    const count = Math.min(CHUNK_ENTRIES, indexCount - number);
+    file.readEntries(number, bytes.subarray(0, count * INDEX_ENTRY_SIZE));
+    for (let index = 0; index < count; index++) {
+      const entry = readIndexEntry(view, index * INDEX_ENTRY_SIZE);
+      const slot = Math.abs(entry.keyHash) % maxHashSlotNum;
+      if (file.slots.get(slot) === 0) used += 1;
+      file.slots.set(slot, number + index);
+    }
+    number += count;
+  }
+  return used;
+}

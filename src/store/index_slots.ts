@@ -1,0 +1,132 @@
+/**
+ * IndexSlots: the slot table of one index file, in memory by pages of 4 KiB.
+ *
+ * A page is read when one of its slots is first used and kept until `dropPages`; changed pages
+ * reach the file in `writeDirty`. All of it: 20 MB for Apache's 5,000,000 slots.
+ */
+import { INDEX_HEADER_SIZE } from "./index_header.ts";
+import type { MappedFile } from "./mapped_file.ts";
+
+const PAGE_SLOTS = 1024;
+const PAGE_SIZE = PAGE_SLOTS * 4;
+const RUN_PAGES_MAX = 64;
+
+/** Slot number → number of its newest entry. */
+export class IndexSlots {
+  readonly #file: MappedFile;
+  readonly #slotCount: number;
+  #pages: (Int32Array | undefined)[] = [];
+  #dirty = new Set<number>();
+
+  constructor(file: MappedFile, slotCount: number) {
+    this.#file = file;
+    this.#slotCount = slotCount;
+  }
+
+  get pageCount(): number {
+    return Math.ceil(this.#slotCount / PAGE_SLOTS);
+  }
+
+  get(slot: number): number {
+    const number = slot >>> 10;
+    const page = this.#pages[number] ?? this.#load(number);
+    return page[slot & (PAGE_SLOTS - 1)]!;
+  }
+
+  /** Only what is in memory; undefined when the file has to be asked. */
+  peek(slot: number): number | undefined {
+    return this.#pages[slot >>> 10]?.[slot & (PAGE_SLOTS - 1)];
+  }
+
+  set(slot: number, entryNumber: number): void {
+    const number = slot >>> 10;
+    const page = this.#pages[number] ?? this.#load(number);
+    page[slot & (PAGE_SLOTS - 1)] = entryNumber;
+    this.#dirty.add(number);
+  }
+
+  get isDirty(): boolean {
+    return this.#dirty.size > 0;
+  }
+
+  /**
+   * Writes changed pages, neighbours together, until at least `budgetBytes` are written; true
+   * when none is left. Throws `FileError`; unwritten pages stay changed.
+   */
+  writeDirty(budgetBytes: number): boolean {
+    const numbers = [...this.#dirty].sort((a, b) => a - b);
+    let written = 0;
+    for (let index = 0; index < numbers.length;) {
+      let end = index + 1;
+      while (
+        end < numbers.length && end - index < RUN_PAGES_MAX &&
+        numbers[end] === numbers[index]! + (end - index)
+      ) end += 1;
+      written += this.#writeRun(numbers[index]!, end - index);
+      for (; index < end; index++) this.#dirty.delete(numbers[index]!);
+      if (written >= budgetBytes) break;
+    }
+    return this.#dirty.size === 0;
+  }
+
+  /** Gives the memory back; changed pages stay. */
+  dropPages(): void {
+    const kept: (Int32Array | undefined)[] = [];
+    for (const number of this.#dirty) kept[number] = this.#pages[number];
+    this.#pages = kept;
+  }
+
+  /** Calls `visit` for every slot in use, page by page; what it returns replaces the value. */
+  rewrite(visit: (slot: number, entryNumber: number) => number): void {
+    for (let number = 0; number < this.pageCount; number++) {
+      const wasLoaded = this.#pages[number] !== undefined;
+      const page = this.#pages[number] ?? this.#load(number);
+      for (let index = 0; index < page.length; index++) {
+        const value = page[index]!;
+        if (value === 0) continue;
+        const next = visit(number * PAGE_SLOTS + index, value);
+        if (next === value) continue;
+        page[index] = next;
+        this.#dirty.add(number);
+      }
+      if (!wasLoaded && !this.#dirty.has(number)) {
+        this.#pages[number] = undefined;
+      }
+    }
+  }
+
+  /** Sets every slot to 0. */
+  clear(): void {
+    this.rewrite(() => 0);
+  }
+
+  #load(number: number): Int32Array {
+    const count = Math.min(PAGE_SLOTS, this.#slotCount - number * PAGE_SLOTS);
+    const bytes = new Uint8Array(count * 4);
+    this.#file.readAt(INDEX_HEADER_SIZE + number * PAGE_SIZE, bytes);
+    const view = new DataView(bytes.buffer);
+    const page = new Int32Array(bytes.buffer);
+    for (let index = 0; index < count; index++) {
+      page[index] = view.getInt32(index * 4);
+    }
+    this.#pages[number] = page;
+    return page;
+  }
+
+  #writeRun(first: number, count: number): number {
+    const bytes = new Uint8Array(count * PAGE_SIZE);
+    const view = new DataView(bytes.buffer);
+    let size = 0;
+    for (let number = first; number < first + count; number++) {
+      for (const value of this.#pages[number]!) {
+        view.setInt32(size, value);
+        size += 4;
+      }
+    }
+    this.#file.writeAt(
+      INDEX_HEADER_SIZE + first * PAGE_SIZE,
+      bytes.subarray(0, size),
+    );
+    return size;
+  }
+}
