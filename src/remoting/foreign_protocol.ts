@@ -12,15 +12,15 @@ interface Signature {
 
 const HTTP = "HTTP";
 
-/** The first match counts. */
+/** The first match counts. Four bytes decide, where they can: a dribbled head has no more. */
 const SIGNATURES: readonly Signature[] = [
-  { text: "PRI * HTTP/2", protocol: "HTTP/2 (gRPC?)" },
+  { text: "PRI ", protocol: "HTTP/2 (gRPC?)" },
   ...["GET ", "POST", "PUT ", "HEAD", "DELE", "OPTI", "PATC", "CONN", "TRAC"]
     .map((text) => ({ text, protocol: HTTP })),
   { text: "\x16\x03", protocol: "TLS (this port speaks plain text)" },
-  { text: "PROXY", protocol: "the PROXY protocol v1 of a load balancer" },
+  { text: "PROX", protocol: "the PROXY protocol v1 of a load balancer" },
   {
-    text: "\r\n\r\n\0\r\nQUIT\n",
+    text: "\r\n\r\n",
     protocol: "the PROXY protocol v2 of a load balancer",
   },
   { text: "SSH-", protocol: "SSH" },

@@ -56,6 +56,7 @@ describe("remoting limits", () => {
     assertEquals(rig.network.accepted[0]!.isPaused, true);
     peer.connection.isDeaf = false;
     peer.connection.pump();
+    for (let turn = 0; turn < 100 && pulls < 100; turn++) await settle();
     await settle();
     assertEquals(pulls, 100);
     assertEquals(peer.answers().length, 100);
