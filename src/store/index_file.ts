@@ -182,14 +182,14 @@ export class IndexFile {
 
   /** One entry, at once. */
   entry(number: number): IndexEntry {
-    if (number >= this.#bufferStart) return this.#bufferedEntry(number);
+    if (this.#isBuffered(number)) return this.#bufferedEntry(number);
     this.file.readAt(this.#positionOf(number), scratch);
     return readIndexEntry(scratchView, 0);
   }
 
   /** One entry, read off the loop unless it is buffered. */
   async entryAsync(number: number): Promise<IndexEntry> {
-    if (number >= this.#bufferStart) return this.#bufferedEntry(number);
+    if (this.#isBuffered(number)) return this.#bufferedEntry(number);
     const bytes = new Uint8Array(INDEX_ENTRY_SIZE);
     await this.file.readAtAsync(this.#positionOf(number), bytes);
     return readIndexEntry(new DataView(bytes.buffer), 0);
@@ -206,6 +206,10 @@ export class IndexFile {
     this.header = { ...this.header, ...header, indexCount };
     this.#bufferStart = indexCount;
     this.#isHeaderDirty = true;
+  }
+
+  #isBuffered(number: number): boolean {
+    return number >= this.#bufferStart && number < this.header.indexCount;
   }
 
   #bufferedEntry(number: number): IndexEntry {

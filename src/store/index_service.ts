@@ -144,6 +144,7 @@ export class IndexService {
       });
     }
     this.#indexedPhyOffset = Math.min(this.#indexedPhyOffset, phyOffset);
+    this.#ports.checkpoint.indexedPhyOffset = this.#indexedPhyOffset;
     return this.flush();
   }
 
@@ -328,7 +329,7 @@ export class IndexService {
     await this.#disk.syncDirectories();
     let end = this.#files.at(-1)?.header.endPhyOffset ?? 0;
     for (const file of this.#files.filter((it) => it.isDirty)) {
-      end = await this.#flushFile(file);
+      end = await this.#flushFile(file, indexed);
       if (file.isFull) file.dropBuffers();
     }
     checkpoint.indexEndPhyOffset = end;
@@ -337,7 +338,7 @@ export class IndexService {
   }
 
   /** Resolves with the end offset that is durable now. */
-  async #flushFile(file: IndexFile): Promise<number> {
+  async #flushFile(file: IndexFile, indexed: number): Promise<number> {
     const { checkpoint } = this.#ports;
     let end = 0;
     try {
@@ -348,6 +349,7 @@ export class IndexService {
           header.endTimestamp,
         );
         checkpoint.indexEndPhyOffset = end;
+        checkpoint.indexedPhyOffset = indexed;
         return checkpoint.flush();
       });
     } catch (error) {
