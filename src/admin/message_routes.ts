@@ -20,6 +20,7 @@ export interface MessageView {
   readonly reconsumeTimes: number;
   readonly sysFlag: number;
   readonly properties: Readonly<Record<string, string>>;
+  /** As it was sent, where that can be told. */
   readonly body: Uint8Array;
 }
 

@@ -103,7 +103,10 @@ export function loadBrokerConfig(
   host: HostFacts,
   adopted: ConfigDefaults<typeof BROKER_PROGRAM_KEYS> = {},
 ): BrokerConfig {
-  const namesrvAddr = input.env.NAMESRV_ADDR;
+  // A laptop whose tools point at a cluster must not join it by `standalone`.
+  const namesrvAddr = profile === "standalone"
+    ? undefined
+    : input.env.NAMESRV_ADDR;
   const loaded = loadConfig(BROKER_PROGRAM_KEYS, input, {
     storePathRootDir: `${host.homeDirectory}/store`,
     brokerName: brokerNameOf(host.hostname),

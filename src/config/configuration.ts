@@ -87,6 +87,8 @@ export class Configuration<K extends ConfigKeys> {
   readonly #nowMs: () => number;
   readonly #check: (loaded: LoadedConfig<K>) => void;
   #loaded: LoadedConfig<K>;
+  /** Values that the start found out: free ports, addresses, sizes of an existing store. */
+  readonly #found = new Map<string, { value: unknown; origin: ConfigOrigin }>();
   #version: ConfigurationVersion;
 
   constructor(
@@ -106,12 +108,33 @@ export class Configuration<K extends ConfigKeys> {
     this.#version = { stateVersion: 0, timestamp: nowMs(), counter: 0 };
   }
 
+  /** What is in force: as loaded and changed, with what the start found out. */
   get values(): ValuesOf<K> {
-    return this.#loaded.values;
+    return this.#effective().values;
   }
 
   get origins(): LoadedConfig<K>["origins"] {
-    return this.#loaded.origins;
+    return this.#effective().origins;
+  }
+
+  /** Keys that were given, not taken from a default. */
+  get explicitKeys(): string[] {
+    const { origins } = this.#loaded;
+    return Object.keys(this.#keys).filter((it) =>
+      origins[it]!.kind !== "default"
+    );
+  }
+
+  /** Takes values of keys that the start found out, with the reason. */
+  found(values: Partial<ValuesOf<K>>, reason: string): void {
+    for (const [key, value] of Object.entries(values)) {
+      if (this.#loaded.values[key] === value) continue;
+      const { label } = this.#loaded.origins[key]!;
+      this.#found.set(key, {
+        value,
+        origin: { kind: "default", label: `${label}, ${reason}` },
+      });
+    }
   }
 
   /** Counts changes; header field `version` of 26. */
@@ -121,10 +144,11 @@ export class Configuration<K extends ConfigKeys> {
 
   /** `key=value` lines, secrets left out: the body of GET_BROKER_CONFIG. */
   text(): string {
+    const { values } = this;
     let text = "";
     for (const key of Object.keys(this.#keys)) {
       if (this.#keys[key]!.isSecret) continue;
-      text += `${key}=${this.values[key]}\n`;
+      text += `${key}=${values[key]}\n`;
     }
     for (const [key, value] of this.#loaded.inactive) {
       text += `${key}=${value}\n`;
@@ -134,7 +158,7 @@ export class Configuration<K extends ConfigKeys> {
 
   /** Every key with its origin; secrets masked. */
   entries(): ConfigurationEntry[] {
-    return configurationEntries(this.#keys, this.#loaded);
+    return configurationEntries(this.#keys, this.#effective());
   }
 
   /**
@@ -160,9 +184,10 @@ export class Configuration<K extends ConfigKeys> {
       });
       accepted.set(key, value.trim());
     }
+    const effective = this.#effective();
     this.#check({
-      ...this.#loaded,
-      values: { ...this.values, ...next } as ValuesOf<K>,
+      ...effective,
+      values: { ...effective.values, ...next } as ValuesOf<K>,
     });
     const isPersisted = await this.#persist(accepted);
     return { ...this.#apply(next, LIVE_ORIGIN), unknown, isPersisted };
@@ -181,8 +206,8 @@ export class Configuration<K extends ConfigKeys> {
     origin: ConfigOrigin | null,
     source?: LoadedConfig<K>,
   ): { changed: string[]; afterRestart: string[] } {
-    const values: Record<string, unknown> = { ...this.values };
-    const origins: Record<string, ConfigOrigin> = { ...this.origins };
+    const values: Record<string, unknown> = { ...this.#loaded.values };
+    const origins: Record<string, ConfigOrigin> = { ...this.#loaded.origins };
     const changed: string[] = [];
     const afterRestart: string[] = [];
     for (const [key, value] of Object.entries(next)) {
@@ -210,6 +235,21 @@ export class Configuration<K extends ConfigKeys> {
       this.onChanged?.(this.values, changed);
     }
     return { changed, afterRestart };
+  }
+
+  #effective(): LoadedConfig<K> {
+    if (this.#found.size === 0) return this.#loaded;
+    const values: Record<string, unknown> = { ...this.#loaded.values };
+    const origins: Record<string, ConfigOrigin> = { ...this.#loaded.origins };
+    for (const [key, { value, origin }] of this.#found) {
+      values[key] = value;
+      origins[key] = origin;
+    }
+    return {
+      ...this.#loaded,
+      values: Object.freeze(values) as ValuesOf<K>,
+      origins: origins as LoadedConfig<K>["origins"],
+    };
   }
 
   async #persist(changes: ReadonlyMap<string, string>): Promise<boolean> {

@@ -33,9 +33,9 @@ export const ADMIN_KEYS = {
         : "give 16 to 256 printable characters without spaces",
   }),
   adminBodySizeMax: size(
-    5 * 1024 * 1024,
+    6 * 1024 * 1024,
     "Bytes of one request body of the admin API",
-    { ...LIVE, min: 1024, max: 64 * 1024 * 1024 },
+    { ...LIVE, min: 1024, max: 8 * 1024 * 1024 },
   ),
   metricsLagGroupMax: integer(
     200,

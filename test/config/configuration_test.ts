@@ -133,3 +133,16 @@ test("Configuration.reload() takes live keys and names the rest", () => {
   assertEquals(configuration.values.fileReservedTime, 12);
   assertEquals(configuration.origins.fileReservedTime.label, "broker.conf:1");
 });
+
+test("Configuration.found() shows what the start found out", () => {
+  const { configuration, load } = open("listenPort=0\n");
+  configuration.found({ listenPort: 40_001 }, "a free port");
+  assertEquals(configuration.values.listenPort, 40_001);
+  assertEquals(
+    configuration.origins.listenPort.label,
+    "broker.conf:1, a free port",
+  );
+  assert(configuration.text().includes("listenPort=40001\n"));
+  assertEquals(configuration.reload(load()).afterRestart, []);
+  assert(configuration.explicitKeys.includes("listenPort"));
+});
