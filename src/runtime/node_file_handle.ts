@@ -1,9 +1,20 @@
 /** NodeFileHandle: one open file over node:fs, which measured best on both runtimes. */
-import { fstatSync, ftruncateSync, readSync, writeSync } from "node:fs";
-import { close, closeSync, read } from "node:fs";
+import {
+  close,
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  read,
+  readSync,
+  writeSync,
+} from "node:fs";
 import { FileError, type FileHandle } from "../io/file_system.ts";
 import type { FileSyncer } from "./file_syncer.ts";
 import { fileErrorOf } from "./node_file_error.ts";
+import { ReadGate, RUNNING_READS_MAX } from "./read_gate.ts";
+
+/** One gate for the process, since the pool behind it is one too. */
+const readGate = new ReadGate(RUNNING_READS_MAX);
 
 /**
  * Invariants
@@ -55,12 +66,7 @@ export class NodeFileHandle implements FileHandle {
     this.#check("read");
     this.#running++;
     try {
-      let done = 0;
-      while (done < target.length) {
-        const count = await this.#readSomeAsync(position + done, target, done);
-        if (count === 0) throw this.#shortRead(position, target.length, done);
-        done += count;
-      }
+      await readGate.run(() => this.#readAll(position, target));
     } finally {
       this.#finish();
     }
@@ -108,6 +114,15 @@ export class NodeFileHandle implements FileHandle {
       return readSync(this.#descriptor, target, done, wanted, position);
     } catch (error) {
       throw fileErrorOf("read", this.path, error);
+    }
+  }
+
+  async #readAll(position: number, target: Uint8Array): Promise<void> {
+    let done = 0;
+    while (done < target.length) {
+      const count = await this.#readSomeAsync(position + done, target, done);
+      if (count === 0) throw this.#shortRead(position, target.length, done);
+      done += count;
     }
   }
 
