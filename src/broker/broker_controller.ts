@@ -4,70 +4,26 @@
  * Start: bind ports (connections are reset), open the store, read the tables,
  * let clients in, register. Stop: the same, backwards.
  */
-import type { Clock, Timer } from "../io/clock.ts";
-import type { FileSystem } from "../io/file_system.ts";
-import type { Host } from "../io/host.ts";
-import type { Logger } from "../io/logger.ts";
-import type { Network } from "../io/network.ts";
-import type { Random } from "../io/random.ts";
-import { MessageClientIDSetter } from "../model/message_client_id_setter.ts";
+import type { Timer } from "../io/clock.ts";
 import { RemotingClient } from "../remoting/remoting_client.ts";
-import type {
-  RemotingClientOptions,
-  RemotingServerOptions,
-} from "../remoting/remoting_options.ts";
 import { RemotingServer } from "../remoting/remoting_server.ts";
 import type { RequestProcessor } from "../remoting/request_processor.ts";
 import { MessageStore } from "../store/message_store.ts";
-import type { MessageStoreOptions } from "../store/store_options.ts";
+import { chooseAddresses } from "./broker_addresses.ts";
 import {
-  type BrokerAddresses,
-  chooseAddresses,
-  joinHostPort,
-} from "./broker_addresses.ts";
+  assembleBroker,
+  type BrokerControllerOptions,
+  type BrokerListener,
+  type BrokerPorts,
+  resolveOptions,
+  type RunningBroker,
+} from "./broker_assembly.ts";
 import type { BrokerOptions } from "./broker_options.ts";
-import { type BrokerIdentity, BrokerOuterAPI } from "./broker_outer_api.ts";
-import { BrokerParts } from "./broker_parts.ts";
-import { bindPorts, type BoundPorts, GatedNetwork } from "./broker_ports.ts";
-import { BrokerRegistration } from "./broker_registration.ts";
-import { BrokerProcessors } from "./processor_table.ts";
+import type { BrokerIdentity } from "./broker_outer_api.ts";
+import type { BrokerParts } from "./broker_parts.ts";
+import { bindPorts, GatedNetwork } from "./broker_ports.ts";
+import type { BrokerRegistration } from "./broker_registration.ts";
 import { ShutdownGate } from "./shutdown_gate.ts";
-
-/** The outside world of a broker. */
-export interface BrokerPorts {
-  readonly network: Network;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly fileSystem: FileSystem;
-  readonly host: Host;
-}
-
-/** One slice per room. */
-export interface BrokerControllerOptions {
-  readonly broker: BrokerOptions;
-  readonly store: MessageStoreOptions;
-  readonly remotingServer: RemotingServerOptions;
-  readonly remotingClient: RemotingClientOptions;
-}
-
-/** A bound port, as start-up lines show it. */
-export interface BrokerListener {
-  readonly name: "broker" | "vip";
-  readonly bound: string;
-  readonly advertised: string;
-  readonly why: string;
-}
-
-/** What exists between start and stop. */
-interface RunningBroker {
-  readonly options: BrokerControllerOptions;
-  readonly identity: BrokerIdentity;
-  readonly listeners: readonly BrokerListener[];
-  readonly parts: BrokerParts;
-  readonly processors: BrokerProcessors;
-  readonly registration: BrokerRegistration;
-}
 
 const TICK_INTERVAL_MS = 100;
 
@@ -121,13 +77,21 @@ export class BrokerController {
         this.#options.broker,
         host.addresses(),
       );
-      this.#options = this.#resolved(bound, addresses);
+      this.#options = resolveOptions(this.#options, bound, addresses, host);
       store = new MessageStore(
         { ...this.#ports, logger: this.#ports.logger.child("store") },
         this.#options.store,
       );
       await store.load();
-      this.#running = this.#assemble(store, bound, addresses);
+      this.#running = assembleBroker(
+        this.#ports,
+        this.#options,
+        store,
+        this.#client,
+        this.#gate,
+        bound,
+        addresses,
+      );
       await store.start();
       this.#open(this.#running);
     } catch (error) {
@@ -209,82 +173,6 @@ export class BrokerController {
     return this.#running;
   }
 
-  #resolved(
-    bound: BoundPorts,
-    addresses: BrokerAddresses,
-  ): BrokerControllerOptions {
-    const { broker } = this.#options;
-    return {
-      ...this.#options,
-      broker: {
-        ...broker,
-        brokerName: broker.brokerName || this.#ports.host.hostname(),
-        listenPort: bound.broker.port,
-        haListenPort: bound.haListenPort,
-        brokerIP1: addresses.brokerIP1,
-        brokerIP2: addresses.brokerIP2,
-      },
-    };
-  }
-
-  #assemble(
-    store: MessageStore,
-    bound: BoundPorts,
-    addresses: BrokerAddresses,
-  ): RunningBroker {
-    const { clock, host, logger, random } = this.#ports;
-    const { broker } = this.#options;
-    const storeHost = {
-      address: addresses.storeAddress,
-      port: broker.listenPort,
-    };
-    const parts = new BrokerParts(this.#ports, broker, store);
-    parts.load();
-    const identity: BrokerIdentity = {
-      clusterName: broker.brokerClusterName,
-      brokerName: broker.brokerName,
-      brokerAddr: joinHostPort(broker.brokerIP1, broker.listenPort),
-      brokerId: broker.brokerId,
-      haServerAddr: joinHostPort(broker.brokerIP2, broker.haListenPort),
-      heartbeatTimeoutMillis: broker.brokerNotActiveTimeoutMillis,
-    };
-    const registration = new BrokerRegistration(
-      {
-        outerAPI: new BrokerOuterAPI(this.#client),
-        topics: parts.topicConfigManager,
-        clock,
-        logger: logger.child("namesrv"),
-      },
-      identity,
-      broker,
-    );
-    const processors = new BrokerProcessors(
-      parts,
-      {
-        clock,
-        random,
-        logger,
-        storeHost,
-        uniqIds: new MessageClientIDSetter(
-          storeHost.address,
-          host.pid,
-          random,
-        ),
-        gate: this.#gate,
-      },
-      broker,
-      this.#options.store,
-    );
-    return {
-      options: this.#options,
-      identity,
-      listeners: listenersOf(bound, addresses),
-      parts,
-      processors,
-      registration,
-    };
-  }
-
   /** Everything is in place: lets clients in, tells the name servers, starts the clock. */
   #open(running: RunningBroker): void {
     const { parts, processors, registration } = running;
@@ -331,6 +219,9 @@ export class BrokerController {
     if (running === null) return;
     const { parts, registration } = running;
     parts.pullRequestHoldService.wakeAll();
+    // The answers leave at the end of this turn; only then may connections close.
+    await Promise.resolve();
+    await Promise.resolve();
     // Time-outs need ticks until the last request is answered.
     await Promise.all([
       registration.stop(),
@@ -345,17 +236,4 @@ export class BrokerController {
     );
     await parts.messageStore.shutdown();
   }
-}
-
-function listenersOf(
-  bound: BoundPorts,
-  { brokerIP1, why }: BrokerAddresses,
-): BrokerListener[] {
-  const all = [["broker", bound.broker], ["vip", bound.vip]] as const;
-  return all.map(([name, listener]) => ({
-    name,
-    bound: joinHostPort(listener.hostname, listener.port),
-    advertised: joinHostPort(brokerIP1, listener.port),
-    why,
-  }));
 }

@@ -6,6 +6,7 @@ import type { RemotingConnection } from "../remoting/request_processor.ts";
 import { JsonFile } from "../store/json_file.ts";
 import type { MessageStore } from "../store/message_store.ts";
 import type { BrokerOptions } from "./broker_options.ts";
+import { BrokerStats } from "./broker_stats.ts";
 import { ConsumerManager } from "./consumer_manager.ts";
 import { ConsumerOffsetManager } from "./consumer_offset_manager.ts";
 import { DelayOffsetFile } from "./delay_offset_file.ts";
@@ -32,6 +33,7 @@ export class BrokerParts {
   readonly rebalanceLockManager: RebalanceLockManager;
   readonly delayOffsetFile: DelayOffsetFile;
   readonly pullRequestHoldService: PullRequestHoldService;
+  readonly brokerStats: BrokerStats;
   /** The files below `config/`, for whoever shows their state. */
   readonly metadataFiles: readonly JsonFile[];
 
@@ -75,6 +77,7 @@ export class BrokerParts {
     this.consumerManager = new ConsumerManager(clients, options);
     this.producerManager = new ProducerManager(clients, options);
     this.rebalanceLockManager = new RebalanceLockManager(clients, options);
+    this.brokerStats = new BrokerStats(clock, () => messageStore.counters);
     this.pullRequestHoldService = new PullRequestHoldService({
       maxOffsetInQueue,
       defer: (run) => void Promise.resolve().then(run),
@@ -111,6 +114,7 @@ export class BrokerParts {
     this.producerManager.tick(nowMs);
     this.rebalanceLockManager.tick(nowMs);
     this.pullRequestHoldService.tick(nowMs);
+    this.brokerStats.tick(nowMs);
   }
 
   onConnectionClosed(connection: RemotingConnection): void {

@@ -5,8 +5,10 @@ import type { Random } from "../io/random.ts";
 import type { SocketAddress } from "../model/socket_address.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import type { RequestProcessor } from "../remoting/request_processor.ts";
+import { adminProcessorEntries } from "./admin_processor_entries.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import type { BrokerParts } from "./broker_parts.ts";
+import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
 import { clientManageProcessors } from "./processor/client_manage_processor.ts";
 import { consumerManageProcessors } from "./processor/consumer_manage_processor.ts";
 import { lockProcessors } from "./processor/lock_processor.ts";
@@ -28,6 +30,11 @@ export interface BrokerProcessorsPorts {
   readonly storeHost: SocketAddress;
   readonly uniqIds: { createUniqID(nowMs: number): string };
   readonly gate: ShutdownGate;
+  readonly configuration: BrokerConfiguration;
+  /** Tells living name servers what changed; resolves when they know, or after a second. */
+  registerChanges(): Promise<void>;
+  /** Of the store's disk; may throw a FileError. */
+  diskSpace(): { readonly totalBytes: number; readonly freeBytes: number };
 }
 
 /** All processors of one broker. */
@@ -70,6 +77,7 @@ export class BrokerProcessors {
       consumers: parts.consumerManager,
       offsets: parts.consumerOffsetManager,
       holdService: parts.pullRequestHoldService,
+      counters: parts.brokerStats.pull,
       logger: logger.child("pull"),
     }, options);
     this.#query = new QueryMessageProcessor(parts.messageStore, queryOptions);
@@ -107,12 +115,13 @@ export class BrokerProcessors {
   *#managementEntries(): Iterable<readonly [number, RequestProcessor]> {
     const deps = {
       ...this.#parts,
-      clock: this.#ports.clock,
+      ...this.#ports,
       options: () => this.#options,
       expressionError: null,
     };
     yield* clientManageProcessors(deps);
     yield* consumerManageProcessors(deps);
     yield* lockProcessors(deps);
+    yield* adminProcessorEntries(deps);
   }
 }

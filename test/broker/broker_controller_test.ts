@@ -24,7 +24,13 @@ async function startBroker(
   store: Partial<MessageStoreOptions> = {},
 ) {
   const logger = new FakeLogger();
-  const controller = new BrokerController({ ...runtime, logger }, {
+  const configuration = {
+    text: () => "",
+    dataVersion: { stateVersion: 0, timestamp: 0, counter: 0 },
+    update: () => Promise.reject(new Error("not here")),
+  };
+  const ports = { ...runtime, logger, configuration };
+  const controller = new BrokerController(ports, {
     broker: {
       ...DEFAULT_BROKER_OPTIONS,
       bindAddress: "127.0.0.1",

@@ -72,6 +72,7 @@ class Site {
   readonly commits: unknown[][] = [];
   readonly filters: (MessageFilter | null)[] = [];
   readonly deferred: (() => void)[] = [];
+  readonly counters = { foundTimes: 0, missTimes: 0, transferredCount: 0 };
   maxOffset = 10;
   result: () => GetMessageResult | Promise<GetMessageResult> = () =>
     found("OFFSET_OVERFLOW_ONE");
@@ -111,6 +112,7 @@ class Site {
         commitPullOffset: () => undefined,
       },
       holdService: this.hold,
+      counters: this.counters,
       clock: this.clock,
       logger: this.logger,
     }, all);

@@ -33,6 +33,7 @@ import {
   PullSysFlag,
   type RefusedPull,
 } from "../pull_check.ts";
+import type { PullCounters } from "../broker_stats.ts";
 import type { PullRequestHoldService } from "../pull_request_hold_service.ts";
 
 /** What a pull needs of the store. */
@@ -67,6 +68,7 @@ export interface PullMessagePorts extends PullCheckPorts {
     ): unknown;
   };
   readonly holdService: PullRequestHoldService;
+  readonly counters: PullCounters;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -217,6 +219,7 @@ export class PullMessageProcessor {
   ): RemotingCommand {
     const { groupConfig, topicConfig } = pull;
     const { brokerRole, slaveReadEnable } = this.#options;
+    this.#count(result);
     let code = codeOf(result.status, header.queueOffset);
     let suggestWhichBrokerId = MASTER_ID;
     if (slaveReadEnable) {
@@ -249,6 +252,14 @@ export class PullMessageProcessor {
       }),
       result.body,
     );
+  }
+
+  #count(result: GetMessageResult): void {
+    const { counters } = this.#ports;
+    if (result.status === "FOUND") {
+      counters.foundTimes++;
+      counters.transferredCount += result.messageCount;
+    } else counters.missTimes++;
   }
 
   #fail(

@@ -1,0 +1,159 @@
+/** BrokerAssembly: makes the parts of one broker fit together; called once its ports are bound. */
+import type { Clock } from "../io/clock.ts";
+import type { FileSystem } from "../io/file_system.ts";
+import type { Host } from "../io/host.ts";
+import type { Logger } from "../io/logger.ts";
+import type { Network } from "../io/network.ts";
+import type { Random } from "../io/random.ts";
+import { MessageClientIDSetter } from "../model/message_client_id_setter.ts";
+import type { RemotingClient } from "../remoting/remoting_client.ts";
+import type {
+  RemotingClientOptions,
+  RemotingServerOptions,
+} from "../remoting/remoting_options.ts";
+import type { MessageStore } from "../store/message_store.ts";
+import type { MessageStoreOptions } from "../store/store_options.ts";
+import { type BrokerAddresses, joinHostPort } from "./broker_addresses.ts";
+import type { BrokerOptions } from "./broker_options.ts";
+import { type BrokerIdentity, BrokerOuterAPI } from "./broker_outer_api.ts";
+import { BrokerParts } from "./broker_parts.ts";
+import type { BoundPorts } from "./broker_ports.ts";
+import { BrokerRegistration } from "./broker_registration.ts";
+import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
+import { BrokerProcessors } from "./processor_table.ts";
+import type { ShutdownGate } from "./shutdown_gate.ts";
+
+/** The outside world of a broker. */
+export interface BrokerPorts {
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly fileSystem: FileSystem;
+  readonly host: Host;
+  /** What codes 25 and 26 show and change. */
+  readonly configuration: BrokerConfiguration;
+}
+
+/** One slice per room. */
+export interface BrokerControllerOptions {
+  readonly broker: BrokerOptions;
+  readonly store: MessageStoreOptions;
+  readonly remotingServer: RemotingServerOptions;
+  readonly remotingClient: RemotingClientOptions;
+}
+
+/** A bound port, as start-up lines show it. */
+export interface BrokerListener {
+  readonly name: "broker" | "vip";
+  /** `host:port` as bound. */
+  readonly bound: string;
+  /** `host:port` as told to others. */
+  readonly advertised: string;
+  /** Why that address was chosen. */
+  readonly why: string;
+}
+
+/** What exists between start and stop. */
+export interface RunningBroker {
+  /** In force, with ports, names and addresses filled in. */
+  readonly options: BrokerControllerOptions;
+  readonly identity: BrokerIdentity;
+  readonly listeners: readonly BrokerListener[];
+  readonly parts: BrokerParts;
+  readonly processors: BrokerProcessors;
+  readonly registration: BrokerRegistration;
+}
+
+/** The options with what only the bound ports and the host can tell. */
+export function resolveOptions(
+  options: BrokerControllerOptions,
+  bound: BoundPorts,
+  addresses: BrokerAddresses,
+  host: Host,
+): BrokerControllerOptions {
+  return {
+    ...options,
+    broker: {
+      ...options.broker,
+      brokerName: options.broker.brokerName || host.hostname(),
+      listenPort: bound.broker.port,
+      haListenPort: bound.haListenPort,
+      brokerIP1: addresses.brokerIP1,
+      brokerIP2: addresses.brokerIP2,
+    },
+  };
+}
+
+/** Reads the tables and wires everything; `options` are resolved, the store is loaded. */
+export function assembleBroker(
+  ports: BrokerPorts,
+  options: BrokerControllerOptions,
+  store: MessageStore,
+  client: RemotingClient,
+  gate: ShutdownGate,
+  bound: BoundPorts,
+  addresses: BrokerAddresses,
+): RunningBroker {
+  const { clock, fileSystem, host, logger, random } = ports;
+  const { broker } = options;
+  const parts = new BrokerParts(ports, broker, store);
+  parts.load();
+  const identity = identityOf(broker);
+  const registration = new BrokerRegistration(
+    {
+      outerAPI: new BrokerOuterAPI(client),
+      topics: parts.topicConfigManager,
+      clock,
+      logger: logger.child("namesrv"),
+    },
+    identity,
+    broker,
+  );
+  const storeHost = {
+    address: addresses.storeAddress,
+    port: broker.listenPort,
+  };
+  const processors = new BrokerProcessors(
+    parts,
+    {
+      clock,
+      random,
+      logger,
+      storeHost,
+      uniqIds: new MessageClientIDSetter(storeHost.address, host.pid, random),
+      gate,
+      configuration: ports.configuration,
+      registerChanges: () => registration.registerChanges(),
+      diskSpace: () => fileSystem.diskSpace(broker.storePathRootDir),
+    },
+    broker,
+    options.store,
+  );
+  const listeners = listenersOf(bound, addresses);
+  return { options, identity, listeners, parts, processors, registration };
+}
+
+function identityOf(broker: BrokerOptions): BrokerIdentity {
+  return {
+    clusterName: broker.brokerClusterName,
+    brokerName: broker.brokerName,
+    brokerAddr: joinHostPort(broker.brokerIP1, broker.listenPort),
+    brokerId: broker.brokerId,
+    haServerAddr: joinHostPort(broker.brokerIP2, broker.haListenPort),
+    heartbeatTimeoutMillis: broker.brokerNotActiveTimeoutMillis,
+  };
+}
+
+function listenersOf(
+  bound: BoundPorts,
+  { brokerIP1, why }: BrokerAddresses,
+): BrokerListener[] {
+  const all = [["broker", bound.broker], ["vip", bound.vip]] as const;
+  return all.map(([name, listener]) => ({
+    name,
+    bound: joinHostPort(listener.hostname, listener.port),
+    advertised: joinHostPort(brokerIP1, listener.port),
+    why,
+  }));
+}
