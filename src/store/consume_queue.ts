@@ -18,6 +18,7 @@ import {
   unitPhyOffset,
 } from "./consume_queue_unit.ts";
 import { findQueueEnd, zeroStaleUnits } from "./consume_queue_recovery.ts";
+import { firstUnitFrom, isFillerAt } from "./consume_queue_search.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import {
   MappedFileQueue,
@@ -26,12 +27,11 @@ import {
 import type { UnitBatch, UnitBatchPool } from "./unit_batch.ts";
 
 /** What became of one unit. */
-export type PutPosition = "put" | "skipped" | "gap";
+export type PutPosition = "put" | "skipped" | "gap" | "restarted";
 
 /** A gap of more files than this is not filled: the queue begins anew behind it. */
 const GAP_FILES_MAX = 4;
 const FILLER_WRITE_UNITS = 3_000;
-const SCAN_UNITS = 1_000;
 
 /** What all queues of one store have in common. */
 export interface ConsumeQueueShared {
@@ -42,8 +42,6 @@ export interface ConsumeQueueShared {
 
 const scratch = new Uint8Array(UNIT_SIZE);
 const scratchView = new DataView(scratch.buffer);
-const scan = new Uint8Array(SCAN_UNITS * UNIT_SIZE);
-const scanView = new DataView(scan.buffer);
 
 /** The units of one queue. */
 export class ConsumeQueue {
@@ -112,16 +110,22 @@ export class ConsumeQueue {
 
   /**
    * Takes one unit; idempotent. `gap`: taken, but units between it and the one before are
-   * missing (fillers stand there). Throws `FileError` and then has not taken it.
+   * missing (fillers stand there). `restarted`: a younger record has an older queue offset, so
+   * the topic was deleted and made again: what the queue held before is gone. Throws
+   * `FileError` and then has not taken it.
    */
   putMessagePosition(request: DispatchRequest): PutPosition {
     const { phyOffset, size } = request;
     if (phyOffset + size <= this.#maxPhyOffset) return "skipped";
     const position = request.queueOffset * UNIT_SIZE;
-    const end = this.#endPosition;
-    if (position < end) return "skipped";
     let result: PutPosition = "put";
-    if (position > end) {
+    if (position < this.#endPosition) {
+      // An older record was skipped above: this one is younger, and the log's order is the truth.
+      if (phyOffset < this.#maxPhyOffset) return "skipped";
+      this.#restart();
+      result = "restarted";
+    }
+    if (position > this.#endPosition) {
       if (this.#maxPhyOffset >= 0) result = "gap";
       this.#fillTo(position);
     }
@@ -194,12 +198,15 @@ export class ConsumeQueue {
       this.#minOffset = this.maxOffsetInQueue;
       return;
     }
-    const matches = (phyOffset: number) => phyOffset >= minPhyOffset;
-    if (
-      !this.#isFillerAt(this.#minOffset) &&
-      matches(unitPhyOffset(scratchView, 0))
-    ) return;
-    this.#minOffset = this.#firstUnitFrom(this.#minOffset, matches);
+    const first = this.unit(this.#minOffset);
+    const isThere = first !== undefined && !isFillerUnit(scratchView, 0) &&
+      first.phyOffset >= minPhyOffset;
+    if (isThere) return;
+    this.#minOffset = firstUnitFrom(
+      this,
+      this.#minOffset,
+      (phyOffset) => phyOffset >= minPhyOffset,
+    );
   }
 
   /** Cuts units of records at or beyond `phyOffset` (reference 5.6); `flush` has to follow. */
@@ -207,11 +214,11 @@ export class ConsumeQueue {
     if (this.#maxPhyOffset <= phyOffset) return false;
     this.endBatch();
     const first = this.#queue.minOffset / UNIT_SIZE;
-    const cut = this.#firstUnitFrom(first, (it) => it >= phyOffset);
+    const cut = firstUnitFrom(this, first, (it) => it >= phyOffset);
     if (cut === this.maxOffsetInQueue) return false;
     // What is left is fillers: the queue may begin elsewhere next time.
-    const isAllFiller = cut > first && this.#isFillerAt(cut - 1) &&
-      this.#firstUnitFrom(first, () => true) >= cut;
+    const isAllFiller = cut > first && isFillerAt(this, cut - 1) &&
+      firstUnitFrom(this, first, () => true) >= cut;
     this.#queue.truncateNow(isAllFiller ? -1 : cut * UNIT_SIZE);
     this.#minOffset = Math.min(this.#minOffset, this.maxOffsetInQueue);
     this.#checkedMinPhyOffset = -1;
@@ -237,10 +244,7 @@ export class ConsumeQueue {
 
   /** Removes the queue from the disk. */
   destroy(): Promise<void> {
-    this.#dropBatch();
-    this.#maxPhyOffset = -1;
-    this.#minOffset = 0;
-    this.#checkedMinPhyOffset = -1;
+    this.#restart();
     return this.#queue.destroy();
   }
 
@@ -340,44 +344,12 @@ export class ConsumeQueue {
     }
   }
 
-  /**
-   * The first queue offset from `from` on whose unit is real and `matches` its phyOffset; max
-   * when there is none. `matches` must be false, then true, as offsets grow.
-   */
-  #firstUnitFrom(
-    from: number,
-    matches: (phyOffset: number) => boolean,
-  ): number {
-    let low = from;
-    let high = this.maxOffsetInQueue;
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      const real = this.#realUnitFrom(middle, high);
-      if (real === high || matches(unitPhyOffset(scratchView, 0))) {
-        high = middle;
-      } else low = real + 1;
-    }
-    return this.#realUnitFrom(low, this.maxOffsetInQueue);
-  }
-
-  /** The first unit in [from, to) that is no filler, left in the scratch; `to` if none. */
-  #realUnitFrom(from: number, to: number): number {
-    if (from < to && !this.#isFillerAt(from)) return from;
-    for (let at = from; at < to;) {
-      const count = Math.min(this.readUnits(at, scan), to - at);
-      for (let index = 0; index < count; index++) {
-        if (isFillerUnit(scanView, index * UNIT_SIZE)) continue;
-        this.readUnits(at + index, scratch);
-        return at + index;
-      }
-      at += count;
-    }
-    return to;
-  }
-
-  #isFillerAt(queueOffset: number): boolean {
-    this.readUnits(queueOffset, scratch);
-    return isFillerUnit(scratchView, 0);
+  #restart(): void {
+    this.#dropBatch();
+    this.#queue.truncateNow(-1);
+    this.#maxPhyOffset = -1;
+    this.#minOffset = 0;
+    this.#checkedMinPhyOffset = -1;
   }
 
   #dropBatch(): void {

@@ -138,6 +138,14 @@ export class ConsumeQueueStore {
     const result = queue.putMessagePosition(request);
     if (result === "skipped") return;
     if (result === "gap") this.#noteGap(request, end);
+    if (result === "restarted") {
+      this.#logger.info("A queue begins anew: its topic was made again", {
+        topic: request.topic,
+        queueId: request.queueId,
+        previousEnd: end,
+        queueOffset: request.queueOffset,
+      });
+    }
     if (!wasOpen) {
       this.#batch.push(queue);
       this.#dirty.add(queue);

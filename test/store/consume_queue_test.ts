@@ -408,9 +408,30 @@ test("offsetInQueueByTime() finds lower and upper boundary (reference 9.7)", asy
   assertEquals(await find(0, "lower"), 10);
 });
 
+test("ConsumeQueue begins anew when a younger record has an older queue offset", () => {
+  const fileSystem = new MemoryFileSystem();
+  const { store, logger } = open(fileSystem);
+  put(store, 0, 25);
+  // The topic was deleted and made again; then dispatch reads the whole log once more.
+  for (let n = 0; n < 3; n++) {
+    store.putMessagePosition(
+      dispatchRequest({ queueOffset: n, phyOffset: 5_000 + n * 100 }),
+    );
+  }
+  store.endBatch();
+  put(store, 0, 25);
+  const queue = store.get("T", 0)!;
+  assertEquals(queue.maxOffsetInQueue, 3);
+  assertEquals(queue.unit(0)?.phyOffset, 5_000);
+  assertEquals(fileSystem.list(QUEUE_DIRECTORY).length, 1);
+  assertEquals(logger.count("info"), 1);
+  assertEquals(reopen(fileSystem, false).recovery.maxPhyOffset, 5_300);
+});
+
 type Step =
   | { kind: "put"; skip: number; size: number }
   | { kind: "again" }
+  | { kind: "recreate" }
   | { kind: "endBatch" }
   | { kind: "cut"; at: number }
   | { kind: "expire"; at: number }
@@ -426,6 +447,7 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.constant({ kind: "again" as const }) },
+  { weight: 1, arbitrary: fc.constant({ kind: "recreate" as const }) },
   { weight: 3, arbitrary: fc.constant({ kind: "endBatch" as const }) },
   {
     weight: 1,
@@ -484,6 +506,13 @@ async function runStep(
         store.putMessagePosition(dispatchRequest({ ...unit, queueOffset }));
       });
       return store;
+    case "recreate":
+      model.units = [];
+      return await runStep(fileSystem, store, model, {
+        kind: "put",
+        skip: 0,
+        size: 100,
+      });
     case "endBatch":
       store.endBatch();
       return store;
