@@ -32,53 +32,46 @@ export function decodeBinaryHeader(
       `the binary header has ${header.length} bytes, at least ${FIXED_SIZE} are needed`,
     );
   }
-  const view = new DataView(
-    header.buffer,
-    header.byteOffset,
-    header.byteLength,
-  );
-  const remarkSize = view.getInt32(13);
+  const remarkSize = int32(header, 13);
   if (remarkSize < 0 || remarkSize > header.length - FIXED_SIZE) {
     throw new FrameError(`the remark size ${remarkSize} exceeds the header`);
   }
   const fieldsAt = REMARK_AT + remarkSize;
-  const fieldsSize = view.getInt32(fieldsAt);
+  const fieldsSize = int32(header, fieldsAt);
   const start = fieldsAt + 4;
   if (fieldsSize < 0 || fieldsSize > header.length - start) {
     throw new FrameError(`the fields size ${fieldsSize} exceeds the header`);
   }
   return {
-    code: view.getInt16(0),
-    language: languageName(view.getUint8(2)),
-    version: view.getInt16(3),
-    opaque: view.getInt32(5),
-    flag: view.getInt32(9),
+    code: int16(header, 0),
+    language: languageName(header[2]!),
+    version: int16(header, 3),
+    opaque: int32(header, 5),
+    flag: int32(header, 9),
     remark: remarkSize === 0
       ? null
       : DECODER.decode(header.subarray(REMARK_AT, fieldsAt)),
-    extFields: decodeFields(header, view, start, start + fieldsSize),
+    extFields: decodeFields(header.subarray(start, start + fieldsSize)),
     body,
     serializeType: 1,
   };
 }
 
 /** An entry of size 0 is a null in Java: the field is left out. */
-function decodeFields(
-  header: Uint8Array,
-  view: DataView,
-  start: number,
-  end: number,
-): ExtFields {
+function decodeFields(bytes: Uint8Array): ExtFields {
   const fields: ExtFields = {};
-  let position = start;
+  const end = bytes.length;
+  if (end === 0) return fields;
+  const textOf = textReader(bytes);
+  let position = 0;
   while (position < end) {
     if (end - position < 2) throw new FrameError("a field name is cut off");
-    const nameSize = view.getInt16(position);
+    const nameSize = int16(bytes, position);
     const nameAt = position + 2;
     if (nameSize < 0 || nameSize > end - nameAt - 4) {
       throw new FrameError(`the field name size ${nameSize} is out of bounds`);
     }
-    const valueSize = view.getInt32(nameAt + nameSize);
+    const valueSize = int32(bytes, nameAt + nameSize);
     const valueAt = nameAt + nameSize + 4;
     if (valueSize < 0 || valueSize > end - valueAt) {
       throw new FrameError(
@@ -87,11 +80,31 @@ function decodeFields(
     }
     position = valueAt + valueSize;
     if (nameSize === 0 || valueSize === 0) continue;
-    const name = DECODER.decode(header.subarray(nameAt, nameAt + nameSize));
-    if (name === "__proto__") continue;
-    fields[name] = DECODER.decode(header.subarray(valueAt, position));
+    const name = textOf(nameAt, nameAt + nameSize);
+    if (name !== "__proto__") fields[name] = textOf(valueAt, position);
   }
   return fields;
+}
+
+/**
+ * Gives the text of any range. Decoding is a call per text, slow for short
+ * ones: so everything is decoded at once, sizes included, and cut by position,
+ * which is right when every byte has become one UTF-16 unit.
+ */
+function textReader(bytes: Uint8Array): (from: number, to: number) => string {
+  const all = DECODER.decode(bytes);
+  return all.length === bytes.length
+    ? (from, to) => all.slice(from, to)
+    : (from, to) => DECODER.decode(bytes.subarray(from, to));
+}
+
+function int16(bytes: Uint8Array, at: number): number {
+  return ((bytes[at]! << 24) >> 16) | bytes[at + 1]!;
+}
+
+function int32(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) |
+    bytes[at + 3]!;
 }
 
 /** Appends the header; a code beyond 16 bits is cut, as Java does. */

@@ -2,6 +2,7 @@
 
 const SIZE_MIN = 1024;
 const ENCODER = new TextEncoder();
+const ASCII_LOOP_MAX = 128;
 const DIGIT_0 = 48;
 /** Up to this value the digits are found with 32-bit arithmetic. */
 const SMALL_MAX = 999_999_999;
@@ -81,7 +82,23 @@ export class ByteWriter {
 
   /** Writes UTF-8; returns its size in bytes. */
   utf8(text: string): number {
-    this.reserve(text.length * 3);
+    const units = text.length;
+    this.reserve(units * 3);
+    const start = this.#length;
+    let index = 0;
+    // Short ASCII text is the rule; a call costs more than this loop.
+    if (units <= ASCII_LOOP_MAX) {
+      const bytes = this.#bytes;
+      for (; index < units; index++) {
+        const unit = text.charCodeAt(index);
+        if (unit > 127) break;
+        bytes[start + index] = unit;
+      }
+      if (index === units) {
+        this.#length = start + units;
+        return units;
+      }
+    }
     const { written } = ENCODER.encodeInto(
       text,
       this.#bytes.subarray(this.#length),
