@@ -1,0 +1,57 @@
+/** MQClientError: a broker or name server said no, in a sentence. */
+import { requestCodeName } from "../protocol/request_code.ts";
+import { responseCodeName } from "../protocol/response_code.ts";
+import type { RemotingCommand } from "../protocol/remoting_command.ts";
+import {
+  RemotingClosedError,
+  RemotingConnectError,
+  RemotingTimeoutError,
+  RemotingTooMuchRequestError,
+} from "../remoting/remoting_errors.ts";
+
+/** A request was answered with another code than success, or nobody could answer it. */
+export class MQClientError extends Error {
+  override readonly name = "MQClientError";
+  constructor(
+    message: string,
+    /** The response code; null when there was no answer. */
+    readonly code: number | null,
+    /** What the peer said. */
+    readonly remark: string | null = null,
+    /** Who said it. */
+    readonly address: string | null = null,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** The error of an answer that is no success. */
+export function refusedBy(
+  address: string,
+  requestCode: number,
+  response: RemotingCommand,
+): MQClientError {
+  const { code, remark } = response;
+  const why = remark === null || remark === "" ? "" : `: ${remark}`;
+  return new MQClientError(
+    `${address} refused ${requestCodeName(requestCode)} with ` +
+      `${responseCodeName(code)} (${code})${why}`,
+    code,
+    remark,
+    address,
+  );
+}
+
+/** True when no answer came: another server may have one. */
+export function isNoAnswer(error: unknown): boolean {
+  return error instanceof RemotingConnectError ||
+    error instanceof RemotingTimeoutError ||
+    error instanceof RemotingClosedError ||
+    error instanceof RemotingTooMuchRequestError;
+}
+
+/** The text of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,271 @@
+/**
+ * NamesrvClient: asks one of several name servers, and remembers routes.
+ *
+ * Invariants
+ * - A server that does not answer or is not ready is left for the next one.
+ * - A server that was taken off the list is never asked again.
+ */
+import type { Clock } from "../io/clock.ts";
+import {
+  type ClusterInfo,
+  decodeClusterInfo,
+} from "../protocol/body/cluster_info.ts";
+import {
+  decodeTopicRouteData,
+  type TopicRouteData,
+} from "../protocol/body/topic_route_data.ts";
+import { encodeGetRouteInfoRequestHeader } from "../protocol/header/get_route_info_header.ts";
+import {
+  createRequest,
+  type RemotingCommand,
+} from "../protocol/remoting_command.ts";
+import { RequestCode } from "../protocol/request_code.ts";
+import { ResponseCode } from "../protocol/response_code.ts";
+import {
+  isNoAnswer,
+  messageOf,
+  MQClientError,
+  refusedBy,
+} from "./mq_client_error.ts";
+
+/** Sends one request to one address. */
+export interface RemotingInvoker {
+  invoke(
+    address: string,
+    request: RemotingCommand,
+    timeoutMs: number,
+  ): Promise<RemotingCommand>;
+}
+
+/** Times in milliseconds. */
+export interface NamesrvClientOptions {
+  readonly namesrvAddrs: readonly string[];
+  readonly timeoutMs: number;
+  /** How long a route may be used. */
+  readonly routeAgeMaxMs: number;
+}
+
+/** Routes kept at most; the oldest go first. */
+const ROUTES_MAX = 100_000;
+
+interface CachedRoute {
+  readonly route: TopicRouteData;
+  readonly atMs: number;
+}
+
+/** What one of several name servers answered to a request sent to all. */
+export interface NamesrvAnswer {
+  readonly address: string;
+  /** Undefined when there was none. */
+  readonly response: RemotingCommand | undefined;
+  readonly error: unknown;
+}
+
+/** The name servers of one client. */
+export class NamesrvClient {
+  readonly #invoker: RemotingInvoker;
+  readonly #clock: Clock;
+  readonly #options: NamesrvClientOptions;
+  #addresses: readonly string[];
+  /** The server that answered last. */
+  #current: string | undefined;
+  readonly #routes = new Map<string, CachedRoute>();
+  readonly #asking = new Map<string, Promise<TopicRouteData | undefined>>();
+
+  constructor(
+    invoker: RemotingInvoker,
+    clock: Clock,
+    options: NamesrvClientOptions,
+  ) {
+    this.#invoker = invoker;
+    this.#clock = clock;
+    this.#options = options;
+    this.#addresses = options.namesrvAddrs;
+  }
+
+  get addresses(): readonly string[] {
+    return this.#addresses;
+  }
+
+  updateNameServerAddressList(addresses: readonly string[]): void {
+    this.#addresses = addresses;
+    if (!addresses.includes(this.#current ?? "")) this.#current = undefined;
+  }
+
+  /** The topics whose routes were asked for. */
+  knownTopics(): string[] {
+    return [...this.#routes.keys()];
+  }
+
+  /**
+   * The route of a topic, at most `routeAgeMaxMs` old; undefined when no name
+   * server knows the topic. While none answers, an older route is used. Throws
+   * `MQClientError`.
+   */
+  route(topic: string): Promise<TopicRouteData | undefined> {
+    const cached = this.#routes.get(topic);
+    const ageMs = this.#clock.monotonicMs() - (cached?.atMs ?? -Infinity);
+    if (cached !== undefined && ageMs < this.#options.routeAgeMaxMs) {
+      return Promise.resolve(cached.route);
+    }
+    return this.refreshRoute(topic);
+  }
+
+  /** As `route`, never from memory while a name server answers. */
+  refreshRoute(topic: string): Promise<TopicRouteData | undefined> {
+    const running = this.#asking.get(topic);
+    if (running !== undefined) return running;
+    const asking = this.#askRoute(topic).finally(() =>
+      this.#asking.delete(topic)
+    );
+    this.#asking.set(topic, asking);
+    return asking;
+  }
+
+  /** The route in memory, however old. */
+  cachedRoute(topic: string): TopicRouteData | undefined {
+    return this.#routes.get(topic)?.route;
+  }
+
+  /** The next `route` asks again. */
+  expireRoute(topic: string): void {
+    const cached = this.#routes.get(topic);
+    if (cached !== undefined) {
+      this.#routes.set(topic, { ...cached, atMs: -Infinity });
+    }
+  }
+
+  /** All brokers. Throws `MQClientError`. */
+  async clusterInfo(): Promise<ClusterInfo> {
+    const request = createRequest(RequestCode.GET_BROKER_CLUSTER_INFO);
+    return decodeClusterInfo((await this.invokeOk(request)).body);
+  }
+
+  /** The answer of the first server that gives one. Throws `MQClientError`. */
+  async invoke(request: RemotingCommand): Promise<RemotingCommand> {
+    const { response } = await this.#invokeFirst(request, () => true);
+    return response;
+  }
+
+  /** As `invoke`; an answer that is no success is thrown. */
+  async invokeOk(request: RemotingCommand): Promise<RemotingCommand> {
+    const it = await this.#invokeFirst(request, () => true);
+    if (it.response.code === ResponseCode.SUCCESS) return it.response;
+    throw refusedBy(it.address, request.code, it.response);
+  }
+
+  /** Sends to every server at once, one answer for each. */
+  invokeAll(request: RemotingCommand): Promise<NamesrvAnswer[]> {
+    return Promise.all(this.#addresses.map(async (address) => {
+      try {
+        const response = await this.#invokeOne(address, request);
+        return { address, response, error: undefined };
+      } catch (error) {
+        return { address, response: undefined, error };
+      }
+    }));
+  }
+
+  /** As `invokeAll`; throws unless every server succeeded. */
+  async invokeAllOk(request: RemotingCommand): Promise<RemotingCommand[]> {
+    if (this.#addresses.length === 0) throw noAddress();
+    const answers = await this.invokeAll(request);
+    return answers.map(({ address, response, error }) => {
+      if (response === undefined) {
+        throw new MQClientError(messageOf(error), null, null, address, {
+          cause: error,
+        });
+      }
+      if (response.code === ResponseCode.SUCCESS) return response;
+      throw refusedBy(address, request.code, response);
+    });
+  }
+
+  async #askRoute(topic: string): Promise<TopicRouteData | undefined> {
+    const request = createRequest(
+      RequestCode.GET_ROUTEINFO_BY_TOPIC,
+      encodeGetRouteInfoRequestHeader(topic),
+    );
+    let answer: { address: string; response: RemotingCommand };
+    try {
+      answer = await this.#invokeFirst(request, isRouteAnswer);
+    } catch (error) {
+      const old = this.#routes.get(topic);
+      if (old === undefined) throw error;
+      return old.route; // Brokers may well live without a name server.
+    }
+    const { address, response } = answer;
+    if (response.code === ResponseCode.TOPIC_NOT_EXIST) {
+      this.#routes.delete(topic);
+      return undefined;
+    }
+    if (response.code !== ResponseCode.SUCCESS) {
+      throw refusedBy(address, request.code, response);
+    }
+    const route = decodeTopicRouteData(response.body);
+    this.#routes.delete(topic);
+    this.#routes.set(topic, { route, atMs: this.#clock.monotonicMs() });
+    if (this.#routes.size > ROUTES_MAX) {
+      const [oldest] = this.#routes.keys();
+      this.#routes.delete(oldest!);
+    }
+    return route;
+  }
+
+  /** Tries the servers from the current one on until one gives a wanted answer; else the last answer. */
+  async #invokeFirst(
+    request: RemotingCommand,
+    isWanted: (response: RemotingCommand) => boolean,
+  ): Promise<{ address: string; response: RemotingCommand }> {
+    const addresses = this.#addresses;
+    if (addresses.length === 0) throw noAddress();
+    const start = Math.max(0, addresses.indexOf(this.#current ?? ""));
+    let last: { address: string; response: RemotingCommand } | undefined;
+    let failure: unknown;
+    for (let index = 0; index < addresses.length; index++) {
+      const address = addresses[(start + index) % addresses.length]!;
+      try {
+        const response = await this.#invokeOne(address, request);
+        last = { address, response };
+        if (!isWanted(response)) continue;
+        this.#current = address;
+        return last;
+      } catch (error) {
+        if (!isNoAnswer(error)) throw error;
+        failure = error;
+      }
+    }
+    if (last !== undefined) return last;
+    throw new MQClientError(
+      `No name server of ${addresses.join(";")} answers: ${messageOf(failure)}`,
+      null,
+      null,
+      null,
+      { cause: failure },
+    );
+  }
+
+  /** A command belongs to one connection once it is sent, so each server gets its own. */
+  #invokeOne(
+    address: string,
+    request: RemotingCommand,
+  ): Promise<RemotingCommand> {
+    return this.#invoker.invoke(
+      address,
+      { ...request },
+      this.#options.timeoutMs,
+    );
+  }
+}
+
+/** Code 1 means "not ready": another server may know the topic. */
+function isRouteAnswer(response: RemotingCommand): boolean {
+  return response.code !== ResponseCode.SYSTEM_ERROR;
+}
+
+function noAddress(): MQClientError {
+  return new MQClientError(
+    "No name server address is given: set namesrvAddr or --namesrv",
+    null,
+  );
+}
