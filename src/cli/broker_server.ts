@@ -1,0 +1,152 @@
+/** BrokerServer: a broker, its admin port and, in `standalone`, its name server; wired and run. */
+import { BrokerController } from "../broker/broker_controller.ts";
+import {
+  BROKER_PROGRAM_KEYS,
+  type BrokerConfig,
+  brokerSlices,
+} from "../config/broker_config.ts";
+import { checkBrokerRules } from "../config/broker_rules.ts";
+import { Configuration } from "../config/configuration.ts";
+import type { Logger } from "../io/logger.ts";
+import type { NamesrvController } from "../namesrv/namesrv_controller.ts";
+import type { CliContext } from "./cli_context.ts";
+import { readTextFile, replaceTextFile } from "./files.ts";
+import { reloadConfiguration } from "./reload.ts";
+import type { RunningServer, ServerListener } from "./serve.ts";
+import { namesrvListener } from "./run_namesrv.ts";
+import { warnOfStrangers } from "./server_logger.ts";
+
+/** The configuration of a running broker. */
+export type BrokerConfiguration = Configuration<typeof BROKER_PROGRAM_KEYS>;
+
+/** What a broker server is made of. */
+export interface BrokerServerParts {
+  readonly config: BrokerConfig;
+  readonly logger: Logger;
+  /** Reads file, environment and flags again. */
+  readonly load: () => BrokerConfig;
+  /** Path of the file given by `--config`. */
+  readonly configFile: string | undefined;
+  /** The name server in this process. */
+  readonly namesrv: NamesrvController | undefined;
+}
+
+/** How often a start looks whether its own name server knows the broker. */
+const REGISTRATION_POLL_MS = 2;
+const REGISTRATION_WAIT_MS = 3_000;
+
+/** Starts everything; what was started is stopped again when a part fails. */
+export async function startBrokerServer(
+  context: CliContext,
+  parts: BrokerServerParts,
+): Promise<RunningServer> {
+  const { config, logger, namesrv } = parts;
+  const configuration = configurationOf(context, parts);
+  const broker = new BrokerController(
+    { ...context.runtime, logger, configuration },
+    config.slices,
+  );
+  configuration.onChanged = () =>
+    broker.reconfigure(
+      brokerSlices(configuration.values, configuration.explicitKeys),
+    );
+  const running = { context, parts, configuration, broker };
+  const admin = config.values.adminEnable
+    ? await startAdmin(running)
+    : undefined;
+  try {
+    await broker.start();
+    found(configuration, broker);
+    if (namesrv !== undefined) await registered(context, broker);
+  } catch (error) {
+    await broker.stop();
+    await admin?.close();
+    throw error;
+  }
+  const listeners: ServerListener[] = [
+    ...(namesrv === undefined ? [] : [namesrvListener(namesrv)]),
+    ...broker.listeners,
+    ...(admin === undefined ? [] : [admin.listener]),
+  ];
+  warnOfStrangers(logger, listeners);
+  return {
+    listeners,
+    stop: async () => {
+      await broker.stop();
+      await admin?.close();
+    },
+    reload: () => reloadConfiguration(configuration, parts.load, logger),
+  };
+}
+
+/** A running program as the admin face sees it. */
+export interface RunningBroker {
+  readonly context: CliContext;
+  readonly parts: BrokerServerParts;
+  readonly configuration: BrokerConfiguration;
+  readonly broker: BrokerController;
+}
+
+async function startAdmin(running: RunningBroker) {
+  const { startAdminServer } = await import("./admin_server.ts");
+  return await startAdminServer(running);
+}
+
+function configurationOf(
+  context: CliContext,
+  { config, configFile }: BrokerServerParts,
+): BrokerConfiguration {
+  const { clock, fileSystem } = context.runtime;
+  const file = configFile === undefined ? null : {
+    name: configFile,
+    read: () => readTextFile(fileSystem, configFile),
+    replace: (text: string) => replaceTextFile(fileSystem, configFile, text),
+  };
+  return new Configuration(
+    BROKER_PROGRAM_KEYS,
+    config,
+    file,
+    () => clock.nowMs(),
+    ({ values, origins }) => checkBrokerRules(values, origins),
+  );
+}
+
+/** GET_BROKER_CONFIG tells ports, addresses and file sizes as they are. */
+function found(
+  configuration: BrokerConfiguration,
+  broker: BrokerController,
+): void {
+  const { brokerIP1, brokerIP2, haListenPort, listenPort } =
+    broker.options.broker;
+  configuration.found(
+    { brokerIP1, brokerIP2, haListenPort, listenPort },
+    "chosen at start",
+  );
+  const {
+    mappedFileSizeCommitLog,
+    mappedFileSizeConsumeQueue,
+    maxHashSlotNum,
+    maxIndexNum,
+  } = broker.messageStore.options;
+  configuration.found({
+    mappedFileSizeCommitLog,
+    mappedFileSizeConsumeQueue,
+    maxHashSlotNum,
+    maxIndexNum,
+  }, "as the existing store has it");
+}
+
+/** Whoever reads `ready` may produce: the name server here must know the broker by then. */
+async function registered(
+  context: CliContext,
+  broker: BrokerController,
+): Promise<void> {
+  const { clock } = context.runtime;
+  const deadlineMs = clock.monotonicMs() + REGISTRATION_WAIT_MS;
+  while (clock.monotonicMs() < deadlineMs) {
+    if (broker.registration.states()[0]?.isRegistered === true) return;
+    await new Promise<void>((resolve) =>
+      clock.after(REGISTRATION_POLL_MS, resolve)
+    );
+  }
+}

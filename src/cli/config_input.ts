@@ -1,0 +1,92 @@
+/** configInput: file, environment and flags of one server command, ready for src/config. */
+import { FileError } from "../io/file_system.ts";
+import type { HostFacts } from "../config/broker_config.ts";
+import { ConfigError } from "../config/config_error.ts";
+import {
+  type ConfigFile,
+  type ConfigInput,
+  type ConfigSetting,
+  parseSetting,
+} from "../config/config_sources.ts";
+import type { CliContext } from "./cli_context.ts";
+import { readTextFile } from "./files.ts";
+import type { ServerFlags } from "./options.ts";
+
+/** A shorthand flag and the key it stands for. */
+type Shorthand = readonly [
+  flag: keyof ServerFlags,
+  label: string,
+  key: string,
+];
+
+const BROKER_SHORTHANDS: readonly Shorthand[] = [
+  ["namesrv", "--namesrv", "namesrvAddr"],
+  ["store", "--store", "storePathRootDir"],
+  ["listenPort", "--listen-port", "listenPort"],
+  ["namesrvPort", "--namesrv-port", "namesrvListenPort"],
+  ["adminPort", "--admin-port", "adminPort"],
+  ["bind", "--bind", "bindAddress"],
+];
+
+const NAMESRV_SHORTHANDS: readonly Shorthand[] = [
+  ["listenPort", "--listen-port", "listenPort"],
+  ["namesrvPort", "--namesrv-port", "listenPort"],
+  ["bind", "--bind", "bindAddress"],
+];
+
+/** Reads what `broker` and `standalone` were given. Throws ConfigError. */
+export function brokerInput(
+  context: CliContext,
+  flags: ServerFlags,
+): ConfigInput {
+  return inputOf(context, flags, BROKER_SHORTHANDS);
+}
+
+/** Reads what `namesrv` was given. Throws ConfigError. */
+export function namesrvInput(
+  context: CliContext,
+  flags: ServerFlags,
+): ConfigInput {
+  return inputOf(context, flags, NAMESRV_SHORTHANDS);
+}
+
+function inputOf(
+  context: CliContext,
+  flags: ServerFlags,
+  shorthands: readonly Shorthand[],
+): ConfigInput {
+  const settings: ConfigSetting[] = flags.set.map(parseSetting);
+  for (const [flag, label, key] of shorthands) {
+    const value = flags[flag];
+    if (typeof value === "string") settings.push({ key, value, label });
+  }
+  const { env } = context.process;
+  return flags.config === undefined
+    ? { env, settings }
+    : { file: readConfigFile(context, flags.config), env, settings };
+}
+
+/** Throws ConfigError when the file cannot be read. */
+export function readConfigFile(context: CliContext, path: string): ConfigFile {
+  try {
+    return { name: path, text: readTextFile(context.runtime.fileSystem, path) };
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    throw new ConfigError(
+      "--config",
+      path,
+      error.kind === "not-found"
+        ? "there is no such file; name one that exists"
+        : `it cannot be read (${error.message}); make it readable`,
+    );
+  }
+}
+
+/** What defaults depend on. */
+export function hostFacts(context: CliContext): HostFacts {
+  const { host } = context.runtime;
+  return {
+    hostname: host.hostname(),
+    homeDirectory: context.process.env.HOME ?? ".",
+  };
+}

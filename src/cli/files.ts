@@ -1,0 +1,44 @@
+/** Whole small files through the FileSystem port: configuration, message bodies. */
+import type { FileSystem } from "../io/file_system.ts";
+
+/** Bytes of a file. Throws FileError. */
+export function readFile(fileSystem: FileSystem, path: string): Uint8Array {
+  const file = fileSystem.open(path, "read");
+  try {
+    const bytes = new Uint8Array(file.size());
+    file.readAt(0, bytes);
+    return bytes;
+  } finally {
+    file.close();
+  }
+}
+
+/** Text of a file in UTF-8. Throws FileError. */
+export function readTextFile(fileSystem: FileSystem, path: string): string {
+  return new TextDecoder().decode(readFile(fileSystem, path));
+}
+
+/** Replaces a file as a whole: temporary file, sync, rename, sync of the folder. */
+export async function replaceTextFile(
+  fileSystem: FileSystem,
+  path: string,
+  text: string,
+): Promise<void> {
+  const bytes = new TextEncoder().encode(text);
+  const temporary = `${path}.tmp`;
+  const file = fileSystem.open(temporary, "create");
+  try {
+    file.truncate(bytes.length);
+    file.writeAt(0, bytes);
+    await file.sync();
+  } finally {
+    file.close();
+  }
+  fileSystem.rename(temporary, path);
+  await fileSystem.syncDirectory(folderOf(path));
+}
+
+function folderOf(path: string): string {
+  const slash = path.lastIndexOf("/");
+  return slash < 0 ? "." : slash === 0 ? "/" : path.slice(0, slash);
+}

@@ -1,0 +1,105 @@
+/** runStandalone: the life of `pocketmq standalone`. */
+import {
+  type BrokerConfig,
+  brokerSlices,
+  loadBrokerConfig,
+} from "../config/broker_config.ts";
+import type { Logger } from "../io/logger.ts";
+import type { NamesrvController } from "../namesrv/namesrv_controller.ts";
+import { DEFAULT_NAMESRV_OPTIONS } from "../namesrv/namesrv_options.ts";
+import { startBrokerServer } from "./broker_server.ts";
+import type { CliContext } from "./cli_context.ts";
+import { brokerInput, hostFacts } from "./config_input.ts";
+import { hostPort, reachable } from "./host_port.ts";
+import type { ServerFlags } from "./options.ts";
+import { startNamesrv } from "./run_namesrv.ts";
+import { type RunningServer, serve } from "./serve.ts";
+import { logConfigWarnings, serverLogger } from "./server_logger.ts";
+
+/** Runs until a signal. */
+export function runStandalone(
+  context: CliContext,
+  flags: ServerFlags,
+): Promise<number> {
+  const load = () =>
+    loadBrokerConfig(
+      brokerInput(context, flags),
+      "standalone",
+      hostFacts(context),
+    );
+  return serve(
+    context,
+    flags.json === true,
+    () => start(context, flags, load),
+  );
+}
+
+async function start(
+  context: CliContext,
+  flags: ServerFlags,
+  load: () => BrokerConfig,
+): Promise<RunningServer> {
+  const config = load();
+  const logger = serverLogger(context, config.slices.log);
+  logConfigWarnings(logger, config.warnings);
+  const namesrv = await startOwnNamesrv(context, logger, config);
+  try {
+    const server = await startBrokerServer(context, {
+      config: registeredAt(config, namesrv),
+      logger,
+      load: () => registeredAt(load(), namesrv),
+      configFile: flags.config,
+      namesrv,
+    });
+    return {
+      ...server,
+      // The broker first: it says goodbye to the name server.
+      stop: async () => {
+        await server.stop();
+        await namesrv.stop();
+      },
+    };
+  } catch (error) {
+    await namesrv.stop();
+    throw error;
+  }
+}
+
+function startOwnNamesrv(
+  context: CliContext,
+  logger: Logger,
+  { slices, values }: BrokerConfig,
+): Promise<NamesrvController> {
+  return startNamesrv(
+    context,
+    logger,
+    {
+      ...DEFAULT_NAMESRV_OPTIONS,
+      bindAddress: values.bindAddress,
+      listenPort: values.namesrvListenPort,
+      kvConfigPath: `${values.storePathRootDir}/namesrv/kvConfig.json`,
+    },
+    slices.remotingServer,
+    "namesrvListenPort",
+  );
+}
+
+/** The configuration with the name server here first in the list. */
+function registeredAt(
+  config: BrokerConfig,
+  namesrv: NamesrvController,
+): BrokerConfig {
+  const { hostname, port } = namesrv.listener;
+  const own = hostPort(reachable(hostname), port);
+  const others = config.values.namesrvAddr.split(";").map((it) => it.trim())
+    .filter((it) => it !== "" && it !== own);
+  const values = Object.freeze({
+    ...config.values,
+    namesrvAddr: [own, ...others].join(";"),
+  });
+  return {
+    ...config,
+    values,
+    slices: brokerSlices(values, config.slices.store.explicitKeys),
+  };
+}
