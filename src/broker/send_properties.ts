@@ -55,7 +55,7 @@ export class SendProperties {
    * reads later, and without CLUSTER, which the broker sets.
    */
   storedText(): string {
-    return terminated(cut(this.#text, this.#cuts));
+    return stored(this.#text, this.#cuts);
   }
 
   /** As `storedText`, also without DELAY: a message on its way to the dead letters waits no more. */
@@ -66,7 +66,7 @@ export class SendProperties {
       ranges.push([cuts[at]!, cuts[at + 1]!]);
     }
     ranges.sort((a, b) => a[0] - b[0]);
-    return terminated(cut(this.#text, ranges.flat()));
+    return stored(this.#text, ranges.flat());
   }
 
   #pair(start: number, middle: number, end: number): void {
@@ -125,20 +125,21 @@ function isTrue(text: string, start: number, end: number): boolean {
       text.slice(start, end).toLowerCase() === "true");
 }
 
-/** `text` without the given ranges, which ascend. */
-function cut(text: string, cuts: readonly number[]): string {
-  if (cuts.length === 0) return text;
-  let kept = "";
-  let from = 0;
-  for (let at = 0; at < cuts.length; at += 2) {
-    kept += text.slice(from, cuts[at]!);
-    from = cuts[at + 1]!;
+/** `text` without the given ranges, which ascend, and with a separator at its end. */
+function stored(text: string, cuts: readonly number[]): string {
+  const { length } = text;
+  let kept = text;
+  let isTerminated = length === 0 || text.charCodeAt(length - 1) === 2;
+  if (cuts.length > 0) {
+    kept = "";
+    let from = 0;
+    for (let at = 0; at < cuts.length; at += 2) {
+      kept += text.slice(from, cuts[at]!);
+      from = cuts[at + 1]!;
+    }
+    kept += text.slice(from);
+    // A pair in front of a cut keeps its own separator.
+    isTerminated ||= from >= length;
   }
-  return kept + text.slice(from);
-}
-
-function terminated(text: string): string {
-  return text === "" || text.endsWith(PROPERTY_SEPARATOR)
-    ? text
-    : text + PROPERTY_SEPARATOR;
+  return isTerminated ? kept : kept + PROPERTY_SEPARATOR;
 }
