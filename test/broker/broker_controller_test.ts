@@ -1,89 +1,20 @@
 import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { openRuntime } from "#runtime";
-import { BrokerController } from "../../src/broker/broker_controller.ts";
-import { DEFAULT_BROKER_OPTIONS } from "../../src/broker/broker_options.ts";
-import type { BrokerOptions } from "../../src/broker/broker_options.ts";
 import { BrokerStartError } from "../../src/broker/broker_start_error.ts";
 import { decodeMessageRecord } from "../../src/model/message_record.ts";
-import {
-  DEFAULT_REMOTING_CLIENT_OPTIONS,
-  DEFAULT_REMOTING_SERVER_OPTIONS,
-} from "../../src/remoting/remoting_options.ts";
-import { DEFAULT_MESSAGE_STORE_OPTIONS } from "../../src/store/store_options.ts";
-import type { MessageStoreOptions } from "../../src/store/store_options.ts";
+import { eventually } from "../support/eventually.ts";
 import { RawClient } from "../support/raw_client.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
-import { FakeLogger } from "./fakes.ts";
-
-const runtime = openRuntime();
-
-async function startBroker(
-  folder: string,
-  broker: Partial<BrokerOptions> = {},
-  store: Partial<MessageStoreOptions> = {},
-) {
-  const logger = new FakeLogger();
-  const configuration = {
-    text: () => "",
-    dataVersion: { stateVersion: 0, timestamp: 0, counter: 0 },
-    update: () => Promise.reject(new Error("not here")),
-  };
-  const ports = { ...runtime, logger, configuration };
-  const controller = new BrokerController(ports, {
-    broker: {
-      ...DEFAULT_BROKER_OPTIONS,
-      bindAddress: "127.0.0.1",
-      listenPort: 0,
-      brokerName: "broker-a",
-      storePathRootDir: folder,
-      ...broker,
-    },
-    store: {
-      ...DEFAULT_MESSAGE_STORE_OPTIONS,
-      storePathRootDir: folder,
-      mappedFileSizeCommitLog: 1_048_576,
-      mappedFileSizeConsumeQueue: 20_000,
-      maxHashSlotNum: 1_000,
-      maxIndexNum: 4_000,
-      ...store,
-    },
-    remotingServer: DEFAULT_REMOTING_SERVER_OPTIONS,
-    remotingClient: DEFAULT_REMOTING_CLIENT_OPTIONS,
-  });
-  await controller.start();
-  return { controller, logger, address: controller.listeners[0]!.bound };
-}
+import { HEARTBEAT, runtime, startBroker } from "./broker_site.ts";
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const bytes = (value: string) => new TextEncoder().encode(value);
-
-const HEARTBEAT = JSON.stringify({
-  clientID: "127.0.0.1@1",
-  producerDataSet: [],
-  consumerDataSet: [{
-    groupName: "g",
-    consumeType: "CONSUME_PASSIVELY",
-    messageModel: "CLUSTERING",
-    consumeFromWhere: "CONSUME_FROM_FIRST_OFFSET",
-    subscriptionDataSet: [{
-      topic: "T",
-      subString: "*",
-      tagsSet: [],
-      codeSet: [],
-      subVersion: 1,
-      expressionType: "TAG",
-      classFilterMode: false,
-    }],
-    unitMode: false,
-  }],
-});
 
 test("BrokerController serves a raw client: heartbeat, send, pull, commit, query", () =>
   withTempDirectory(async (folder) => {
     const { controller, address } = await startBroker(folder);
     const client = await RawClient.open(address);
-    const beat = await client.invoke(34, {}, bytes(HEARTBEAT));
+    const beat = await client.invoke(34, {}, HEARTBEAT);
     assertEquals(beat.code, 0);
     const sent = await client.send(
       "T",
@@ -152,9 +83,8 @@ test("BrokerController wakes a held pull, also through the VIP port", () =>
     await consumer.pull("g", "T", 1, 0);
     consumer.close();
     await closed;
-    while (controller.parts.pullRequestHoldService.heldCount > 0) {
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
+    const { pullRequestHoldService } = controller.parts;
+    await eventually(() => pullRequestHoldService.heldCount === 0);
     producer.close();
     await controller.stop();
   }));
@@ -163,7 +93,7 @@ test("BrokerController keeps topics, groups and positions over a restart", () =>
   withTempDirectory(async (folder) => {
     const first = await startBroker(folder);
     let client = await RawClient.open(first.address);
-    await client.invoke(34, {}, bytes(HEARTBEAT));
+    await client.invoke(34, {}, HEARTBEAT);
     await client.send("T", 2, bytes("kept"));
     const offset = { consumerGroup: "g", topic: "T", queueId: "2" };
     await client.invoke(15, { ...offset, commitOffset: "1" });
@@ -206,7 +136,7 @@ test("BrokerController dead-letters what a consumer gives up, and refuses to del
   withTempDirectory(async (folder) => {
     const { controller, address } = await startBroker(folder);
     const client = await RawClient.open(address);
-    await client.invoke(34, {}, bytes(HEARTBEAT));
+    await client.invoke(34, {}, HEARTBEAT);
     await client.send("T", 0, bytes("poison"), "DELAY\u00010\u0002");
     const pulled = await client.pull("g", "T", 0, 0);
     const { phyOffset } = decodeMessageRecord(pulled.body);
