@@ -1,5 +1,7 @@
 /** RequestCode: what a request asks for (reference, section 2). */
 
+import { PocketmqRequestCode } from "./pocketmq_request_code.ts";
+
 /** Request codes by RocketMQ's names; [5.x] marks codes unknown to 4.9 peers. */
 export const RequestCode = Object.freeze({
   // Produce, pull, offsets, query.
@@ -128,7 +130,8 @@ export const RequestCode = Object.freeze({
 });
 
 const NAMES: ReadonlyMap<number, string> = new Map(
-  Object.entries(RequestCode).map(([name, code]) => [code, name]),
+  Object.entries<number>({ ...RequestCode, ...PocketmqRequestCode })
+    .map(([name, code]) => [code, name]),
 );
 
 /** RocketMQ's name of a request code, as metrics and logs show it. */
