@@ -17,7 +17,11 @@ import {
   readConsumeQueueUnit,
   unitPhyOffset,
 } from "./consume_queue_unit.ts";
-import { findQueueEnd, zeroStaleUnits } from "./consume_queue_recovery.ts";
+import {
+  findQueueEnd,
+  RECOVER_FILES,
+  zeroStaleUnits,
+} from "./consume_queue_recovery.ts";
 import { firstUnitFrom, isFillerAt } from "./consume_queue_search.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import {
@@ -90,8 +94,8 @@ export class ConsumeQueue {
     return this.#batch !== undefined;
   }
 
-  load(): void {
-    this.#queue.load();
+  load(lastExitOk = true): void {
+    this.#queue.load(lastExitOk);
   }
 
   /**
@@ -99,7 +103,7 @@ export class ConsumeQueue {
    * the last three files, and what lies behind the end is zeroed.
    */
   recover(lastExitOk: boolean): void {
-    if (!lastExitOk) this.#queue.markTailUnsynced();
+    if (!lastExitOk) this.#queue.markTailUnsynced(RECOVER_FILES, 0);
     const end = findQueueEnd(this.#queue, lastExitOk);
     this.#queue.truncateNow(end, true);
     if (!lastExitOk) zeroStaleUnits(this.#queue);

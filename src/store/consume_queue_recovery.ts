@@ -8,7 +8,8 @@ import {
 import type { MappedFile } from "./mapped_file.ts";
 import type { MappedFileQueue } from "./mapped_file_queue.ts";
 
-const RECOVER_FILES = 3;
+/** Files that may hold what no sync has covered. */
+export const RECOVER_FILES = 3;
 const CHUNK_UNITS = 3_276;
 const CLEAN_BYTES = 65_536;
 

@@ -12,6 +12,7 @@ import { Coalesced } from "./coalesced.ts";
 import { ConsumeQueue, type ConsumeQueueShared } from "./consume_queue.ts";
 import { CONSUME_QUEUE_UNIT_SIZE } from "./consume_queue_unit.ts";
 import { DescriptorCache } from "./descriptor_cache.ts";
+import { withParents } from "./directories.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import { UnitBatchPool } from "./unit_batch.ts";
 
@@ -54,6 +55,8 @@ export class ConsumeQueueStore {
   readonly #table = new Map<string, Map<number, ConsumeQueue>>();
   #batch: ConsumeQueue[] = [];
   #dirty = new Set<ConsumeQueue>();
+  /** Folders above the queues whose names may not be durable. */
+  #dirtyDirectories = new Set<string>();
   #gaps: ConsumeQueueGap[] = [];
   #refusedTopics = new Set<string>();
   #lastTopic = "";
@@ -86,7 +89,7 @@ export class ConsumeQueueStore {
   }
 
   /** Finds the queues and checks their files; opens none. Throws `StoreFileError`. */
-  load(): void {
+  load(lastExitOk = true): void {
     const foreign: string[] = [];
     for (const topicEntry of this.#fileSystem.list(this.directory)) {
       const topic = topicEntry.name;
@@ -97,7 +100,7 @@ export class ConsumeQueueStore {
       for (const entry of this.#fileSystem.list(`${this.directory}/${topic}`)) {
         const queueId = entry.isDirectory ? queueIdOf(entry.name) : undefined;
         if (queueId === undefined) foreign.push(`${topic}/${entry.name}`);
-        else this.#add(topic, queueId).load();
+        else this.#add(topic, queueId).load(lastExitOk);
       }
     }
     if (foreign.length === 0) return;
@@ -111,6 +114,7 @@ export class ConsumeQueueStore {
   /** Finds the end of every queue (reference 5.2). */
   recover(lastExitOk: boolean): ConsumeQueueRecovery {
     let maxPhyOffset = -1;
+    if (!lastExitOk) this.#markDirectoriesUnsynced();
     for (const queue of this.#queues()) {
       queue.recover(lastExitOk);
       if (!lastExitOk) this.#dirty.add(queue);
@@ -332,8 +336,30 @@ export class ConsumeQueueStore {
     this.#batch = this.#batch.filter((it) => it !== queue);
   }
 
+  /** A folder that the process before this one made may have no durable name yet. */
+  #markDirectoriesUnsynced(): void {
+    if (this.#fileSystem.stat(this.directory) === undefined) return;
+    for (const topic of this.#table.keys()) {
+      this.#dirtyDirectories.add(`${this.directory}/${topic}`);
+    }
+    for (const it of withParents(this.directory, 2)) {
+      this.#dirtyDirectories.add(it);
+    }
+  }
+
+  async #syncDirectories(): Promise<void> {
+    for (const it of [...this.#dirtyDirectories]) {
+      // A topic may have been deleted meanwhile.
+      if (this.#fileSystem.stat(it) !== undefined) {
+        await this.#fileSystem.syncDirectory(it);
+      }
+      this.#dirtyDirectories.delete(it);
+    }
+  }
+
   async #flushNow(): Promise<void> {
     this.endBatch();
+    await this.#syncDirectories();
     const dirty = this.#dirty;
     this.#dirty = new Set();
     try {

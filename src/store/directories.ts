@@ -25,3 +25,14 @@ export function createDirectories(
     return parentDirectory(it);
   });
 }
+
+/** `path` and up to `levels` folders above it. */
+export function withParents(path: string, levels: number): string[] {
+  const found = [path];
+  while (found.length <= levels) {
+    const parent = parentDirectory(found.at(-1)!);
+    if (parent === found.at(-1)) break;
+    found.push(parent);
+  }
+  return found;
+}

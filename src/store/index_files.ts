@@ -3,7 +3,7 @@ import { UnsafeIntegerError } from "../base/int64.ts";
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
 import type { DescriptorCache } from "./descriptor_cache.ts";
-import { createDirectories } from "./directories.ts";
+import { createDirectories, withParents } from "./directories.ts";
 import { IndexFile, indexFileSize, type IndexGeometry } from "./index_file.ts";
 import { INDEX_HEADER_SIZE } from "./index_header.ts";
 import { MappedFile } from "./mapped_file.ts";
@@ -56,10 +56,11 @@ export class IndexFiles {
   }
 
   /**
-   * The files, oldest first. Empty and unreadable ones are removed: the log can rebuild them.
-   * Throws `StoreFileError` for a size that no geometry explains.
+   * The files, oldest first. Empty and unreadable ones are removed, after an unclean stop those
+   * of another size too: the log can rebuild them. Throws `StoreFileError` for a size that no
+   * geometry explains.
    */
-  load(): IndexFile[] {
+  load(lastExitOk: boolean): IndexFile[] {
     const foreign: string[] = [];
     const files: IndexFile[] = [];
     const { fileSystem, directory } = this.#place;
@@ -68,8 +69,13 @@ export class IndexFiles {
         foreign.push(entry.name);
         continue;
       }
-      const file = this.#open(entry.name);
+      const file = this.#open(entry.name, lastExitOk);
       if (file !== undefined) files.push(file);
+    }
+    if (!lastExitOk && fileSystem.stat(directory) !== undefined) {
+      for (const it of withParents(directory, 2)) {
+        this.#changedDirectories.add(it);
+      }
     }
     if (foreign.length > 0) {
       this.#logger.warn("Foreign files in a store folder are ignored", {
@@ -118,7 +124,7 @@ export class IndexFiles {
     }
   }
 
-  #open(name: string): IndexFile | undefined {
+  #open(name: string, lastExitOk: boolean): IndexFile | undefined {
     const { fileSystem, directory } = this.#place;
     const path = `${directory}/${name}`;
     const size = fileSystem.stat(path)?.size ?? 0;
@@ -126,7 +132,13 @@ export class IndexFiles {
       this.#drop(path, "its creation was cut short");
       return undefined;
     }
-    if (size !== indexFileSize(this.geometry)) this.#adopt(path, size);
+    if (size !== indexFileSize(this.geometry)) {
+      if (!lastExitOk) {
+        this.#drop(path, `it has ${size} bytes after an unclean stop`);
+        return undefined;
+      }
+      this.#adopt(path, size);
+    }
     const file = new IndexFile(
       new MappedFile(this.#place, name, 0, size, size),
       this.geometry,

@@ -103,7 +103,7 @@ export class IndexService {
    * Throws `StoreFileError`.
    */
   load(lastExitOk: boolean): { rebuildFrom: number } {
-    this.#files = this.#disk.load();
+    this.#files = this.#disk.load(lastExitOk);
     const { checkpoint } = this.#ports;
     if (!lastExitOk) {
       this.#dropFrom(

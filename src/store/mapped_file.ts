@@ -139,6 +139,12 @@ export class MappedFile implements CachedFile {
     }
   }
 
+  /** Gives a file that lost its length in a crash its full one; the new part is zero. */
+  restoreSize(): void {
+    this.#writes += 1;
+    this.#open().truncate(this.fileSize);
+  }
+
   /** What was written by other means, or before the start, has to be synced too. */
   markDirty(): void {
     this.#writes += 1;

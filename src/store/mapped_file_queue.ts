@@ -11,7 +11,11 @@ import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
 import { Coalesced } from "./coalesced.ts";
 import { DescriptorCache } from "./descriptor_cache.ts";
-import { createDirectories, parentDirectory } from "./directories.ts";
+import {
+  createDirectories,
+  parentDirectory,
+  withParents,
+} from "./directories.ts";
 import { MappedFile, type MappedFilePlace } from "./mapped_file.ts";
 import { mappedFileName, offsetOfMappedFileName } from "./mapped_file_name.ts";
 import { StoreFileError } from "./store_file_error.ts";
@@ -82,9 +86,10 @@ export class MappedFileQueue {
   /**
    * Finds the files. Until `truncateDirtyFiles` says better, all count as written to their end.
    * A last file of 0 bytes (a creation cut short) goes; foreign names are left alone with one
-   * warning. Throws `StoreFileError` for a wrong size, an empty middle file or a gap.
+   * warning. Throws `StoreFileError` for a wrong size, an empty middle file or a gap. After an
+   * unclean stop a file may be short, since its size was not durable: it gets its full length.
    */
-  load(): void {
+  load(lastExitOk = true): void {
     const { fileSystem, directory, mappedFileSize, logger } = this.#options;
     const foreign: string[] = [];
     const offsets: number[] = [];
@@ -105,7 +110,7 @@ export class MappedFileQueue {
     offsets.sort((a, b) => a - b);
     this.#dropEmptyLast(offsets);
     this.#files = offsets.map((offset, index) => {
-      this.#checkFile(offset, offsets[index - 1]);
+      const isShort = this.#isShort(offset, offsets[index - 1], lastExitOk);
       const name = mappedFileName(offset);
       const file = new MappedFile(
         this.#place,
@@ -115,6 +120,7 @@ export class MappedFileQueue {
         mappedFileSize,
       );
       file.isRecentlyUsed = false;
+      if (isShort) file.restoreSize();
       return file;
     });
     this.#flushedOffset = this.maxOffset;
@@ -122,13 +128,18 @@ export class MappedFileQueue {
 
   /**
    * After an unclean stop: what the last files hold may be in the page cache only, and beyond
-   * the end that recovery finds they may hold anything. To be called before recovery cuts.
+   * the end that recovery finds they may hold anything. The same holds for the names of the
+   * folder and of `parentLevels` above it. To be called before recovery cuts.
    */
-  markTailUnsynced(fileCount = 3): void {
+  markTailUnsynced(fileCount = 3, parentLevels = 2): void {
     for (const file of this.#files.slice(-fileCount)) file.markDirty();
     const first = this.#files.at(-fileCount) ?? this.#files[0];
     this.#flushedOffset = first?.fileFromOffset ?? 0;
-    this.#markDirectoryDirty(this.directory);
+    const { fileSystem, directory } = this.#options;
+    if (fileSystem.stat(directory) === undefined) return;
+    for (const it of withParents(directory, parentLevels)) {
+      this.#markDirectoryDirty(it);
+    }
   }
 
   /** The file that holds `offset`, or undefined; the end of the last file belongs to none. */
@@ -325,26 +336,15 @@ export class MappedFileQueue {
     offsets.pop();
   }
 
-  #checkFile(offset: number, previous: number | undefined): void {
-    const { fileSystem, directory, mappedFileSize, sizeKey } = this.#options;
+  /** Throws for what no crash explains. */
+  #isShort(
+    offset: number,
+    previous: number | undefined,
+    lastExitOk: boolean,
+  ): boolean {
+    const { fileSystem, directory, mappedFileSize, logger } = this.#options;
     const path = `${directory}/${mappedFileName(offset)}`;
     const size = fileSystem.stat(path)?.size ?? 0;
-    if (size === 0) {
-      throw new StoreFileError(
-        `Cannot load ${path}: it is empty but not the last file`,
-        path,
-        "Restore this file from a replica or a backup; to give up what is before it, " +
-          "move it and all files with a smaller name away",
-      );
-    }
-    if (size !== mappedFileSize) {
-      throw new StoreFileError(
-        `Cannot load ${path}: it has ${size} bytes, ${sizeKey} is ${mappedFileSize}`,
-        path,
-        `Set ${sizeKey}=${size} if all files of the folder have that size, ` +
-          "else restore the file",
-      );
-    }
     if (previous !== undefined && offset - previous !== mappedFileSize) {
       throw new StoreFileError(
         `Cannot load ${path}: the file before it ends at ${
@@ -354,5 +354,27 @@ export class MappedFileQueue {
         "Restore the missing files, or move the files before the gap away",
       );
     }
+    if (size === mappedFileSize) return false;
+    if (lastExitOk || size > mappedFileSize) throw this.#sizeError(path, size);
+    logger.warn("A file is short after an unclean stop", { path, size });
+    return true;
+  }
+
+  #sizeError(path: string, size: number): StoreFileError {
+    const { mappedFileSize, sizeKey } = this.#options;
+    if (size === 0) {
+      return new StoreFileError(
+        `Cannot load ${path}: it is empty but not the last file`,
+        path,
+        "Restore this file from a replica or a backup; to give up what is before it, " +
+          "move it and all files with a smaller name away",
+      );
+    }
+    return new StoreFileError(
+      `Cannot load ${path}: it has ${size} bytes, ${sizeKey} is ${mappedFileSize}`,
+      path,
+      `Set ${sizeKey}=${size} if all files of the folder have that size, ` +
+        "else restore the file",
+    );
   }
 }

@@ -3,18 +3,22 @@
  *
  * File `checkpoint`, 4096 bytes, all integers big-endian int64.
  *
- * | offset | size | type  | field                | note                                      |
- * | -----: | ---: | ----- | -------------------- | ----------------------------------------- |
- * |      0 |    8 | int64 | physicMsgTimestamp   | CommitLog synced up to this store time    |
- * |      8 |    8 | int64 | logicsMsgTimestamp   | ConsumeQueues                             |
- * |     16 |    8 | int64 | indexMsgTimestamp    | index files                               |
- * |     24 |    8 | int64 | masterFlushedOffset  | 5.x                                       |
- * |     32 |    8 | int64 | confirmPhyOffset     | 5.x                                       |
- * |     40 |    8 | int64 | cleanMaxPhyOffset    | ours: end of the log at the clean stop    |
- * |     48 |    8 | int64 | cleanQueueOffsetSum  | ours: sum of all queues' max offsets then |
- * |     56 |    8 | int64 | indexedPhyOffset     | ours: the index holds all keys below it   |
- * |     64 |    8 | int64 | indexEndPhyOffset    | ours: end offset of the newest index then |
- * |     72 | 4024 | bytes | unused               | zero                                      |
+ * | offset | size | type  | field                      | note                                   |
+ * | -----: | ---: | ----- | -------------------------- | -------------------------------------- |
+ * |      0 |    8 | int64 | physicMsgTimestamp         | CommitLog synced up to this store time |
+ * |      8 |    8 | int64 | logicsMsgTimestamp         | ConsumeQueues                          |
+ * |     16 |    8 | int64 | indexMsgTimestamp          | index files                            |
+ * |     24 |    8 | int64 | masterFlushedOffset        | 5.x                                    |
+ * |     32 |    8 | int64 | confirmPhyOffset           | 5.x                                    |
+ * |     40 |    8 | int64 | cleanMaxPhyOffset          | ours: end of the log at the clean stop |
+ * |     48 |    8 | int64 | cleanQueueOffsetSum        | ours: sum of all queues' max offsets then |
+ * |     56 |    8 | int64 | indexedPhyOffset           | ours: the index holds all keys below it |
+ * |     64 |    8 | int64 | indexEndPhyOffset          | ours: end offset of the newest index then |
+ * |     72 |    8 | int64 | mappedFileSizeCommitLog    | ours: the store's sizes; 0 unknown     |
+ * |     80 |    8 | int64 | mappedFileSizeConsumeQueue | ours                                   |
+ * |     88 |    8 | int64 | maxHashSlotNum             | ours                                   |
+ * |     96 |    8 | int64 | maxIndexNum                | ours                                   |
+ * |    104 | 3992 | bytes | unused                     | zero                                   |
  *
  * Apache keeps the bytes from 40 on as they are and never reads them.
  */
@@ -25,7 +29,7 @@ import { Coalesced } from "./coalesced.ts";
 import { createDirectories, parentDirectory } from "./directories.ts";
 
 export const STORE_CHECKPOINT_SIZE = 4096;
-const USED_SIZE = 72;
+const USED_SIZE = 104;
 /** What may be between a timestamp and the data behind it (Java's margin). */
 const SAFETY_MARGIN_MS = 3_000;
 
@@ -40,6 +44,10 @@ export class StoreCheckpoint {
   cleanQueueOffsetSum = 0;
   indexedPhyOffset = 0;
   indexEndPhyOffset = 0;
+  mappedFileSizeCommitLog = 0;
+  mappedFileSizeConsumeQueue = 0;
+  maxHashSlotNum = 0;
+  maxIndexNum = 0;
   readonly #fileSystem: FileSystem;
   readonly #logger: Logger;
   readonly #flushing = new Coalesced(() => this.#flushNow());
@@ -125,6 +133,10 @@ export class StoreCheckpoint {
     writeInt64(view, 48, this.cleanQueueOffsetSum);
     writeInt64(view, 56, this.indexedPhyOffset);
     writeInt64(view, 64, this.indexEndPhyOffset);
+    writeInt64(view, 72, this.mappedFileSizeCommitLog);
+    writeInt64(view, 80, this.mappedFileSizeConsumeQueue);
+    writeInt64(view, 88, this.maxHashSlotNum);
+    writeInt64(view, 96, this.maxIndexNum);
     return bytes;
   }
 
@@ -139,6 +151,10 @@ export class StoreCheckpoint {
       this.cleanQueueOffsetSum = readInt64(view, 48);
       this.indexedPhyOffset = readInt64(view, 56);
       this.indexEndPhyOffset = readInt64(view, 64);
+      this.mappedFileSizeCommitLog = readInt64(view, 72);
+      this.mappedFileSizeConsumeQueue = readInt64(view, 80);
+      this.maxHashSlotNum = readInt64(view, 88);
+      this.maxIndexNum = readInt64(view, 96);
     } catch (error) {
       if (!(error instanceof UnsafeIntegerError)) throw error;
       this.#logger.warn("The checkpoint holds no timestamps and is ignored", {

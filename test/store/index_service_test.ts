@@ -395,6 +395,18 @@ test("IndexService.load() adopts the size of existing files, or names both keys"
   assert(error.message.includes("maxHashSlotNum"));
 });
 
+test("IndexService drops files of a wrong size after an unclean stop", async () => {
+  const fileSystem = new MemoryFileSystem();
+  const first = open(fileSystem);
+  build(first.index, 0, 20);
+  await stop(first);
+  const path = first.index.files[0]!.file.path;
+  fileSystem.put(path, fileSystem.bytes(path).subarray(0, 100));
+  const again = open(fileSystem, { lastExitOk: false });
+  assertEquals(again.rebuildFrom, 0);
+  assertEquals(fileSystem.stat(path), undefined);
+});
+
 test("IndexService.load() ignores foreign files and drops empty ones", () => {
   const fileSystem = new MemoryFileSystem();
   fileSystem.put("/store/index/.DS_Store", "x");

@@ -250,6 +250,35 @@ test("MappedFileQueue.load() refuses a gap between files", () => {
   assert(loadError(fileSystem).message.includes("ends at 100"));
 });
 
+test("MappedFileQueue.load(false) restores the length of short files", async () => {
+  const fileSystem = new MemoryFileSystem();
+  fileSystem.put(path(0), new Uint8Array(60).fill(1));
+  fileSystem.put(path(100), "");
+  fileSystem.put(path(200), new Uint8Array(SIZE).fill(2));
+  const { queue } = open(fileSystem);
+  queue.load(false);
+  assertEquals(queue.files.length, 3);
+  assertEquals(fileSystem.stat(path(0))?.size, SIZE);
+  assertEquals(fileSystem.stat(path(100))?.size, SIZE);
+  queue.markTailUnsynced();
+  await queue.truncateDirtyFiles(60);
+  assertEquals(queue.flushedOffset, 60);
+  assertEquals(fileSystem.events, [
+    `sync ${path(0)}`,
+    `syncDirectory ${DIRECTORY}`,
+    "syncDirectory /store",
+    "syncDirectory /",
+  ]);
+  fileSystem.put(path(0), new Uint8Array(SIZE + 1));
+  let error: unknown;
+  try {
+    open(fileSystem).queue.load(false);
+  } catch (it) {
+    error = it;
+  }
+  assert(error instanceof StoreFileError);
+});
+
 test("MappedFileQueue.truncateDirtyFiles() removes later files and zeroes the tail durably", async () => {
   const fileSystem = new MemoryFileSystem();
   const { queue } = open(fileSystem);

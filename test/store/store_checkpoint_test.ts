@@ -49,6 +49,10 @@ test("StoreCheckpoint.load() reads what flush() wrote", async () => {
   checkpoint.cleanQueueOffsetSum = 88;
   checkpoint.indexedPhyOffset = 99;
   checkpoint.indexEndPhyOffset = 66;
+  checkpoint.mappedFileSizeCommitLog = 1;
+  checkpoint.mappedFileSizeConsumeQueue = 2;
+  checkpoint.maxHashSlotNum = 3;
+  checkpoint.maxIndexNum = 4;
   await checkpoint.flush();
   const again = open(fileSystem).checkpoint;
   again.load();
@@ -58,6 +62,10 @@ test("StoreCheckpoint.load() reads what flush() wrote", async () => {
   assertEquals(again.cleanQueueOffsetSum, 88);
   assertEquals(again.indexedPhyOffset, 99);
   assertEquals(again.indexEndPhyOffset, 66);
+  assertEquals(again.mappedFileSizeCommitLog, 1);
+  assertEquals(again.mappedFileSizeConsumeQueue, 2);
+  assertEquals(again.maxHashSlotNum, 3);
+  assertEquals(again.maxIndexNum, 4);
 });
 
 test("StoreCheckpoint.minTimestamp() is never negative", () => {
