@@ -11,6 +11,7 @@ import type { RemotingConnection } from "../remoting/request_processor.ts";
 
 /** Milliseconds between two looks at every held queue, for arrivals nobody announced. */
 const SWEEP_INTERVAL_MS = 5_000;
+const NONE: readonly PullRequest[] = [];
 
 /** One held pull. */
 export interface PullRequest {
@@ -189,14 +190,19 @@ export class PullRequestHoldService {
     topic: string,
     queueId: number,
     test: (request: PullRequest) => boolean,
-  ): PullRequest[] {
+  ): readonly PullRequest[] {
     const queues = this.#byTopic.get(topic);
     const held = queues?.get(queueId);
-    if (queues === undefined || held === undefined) return [];
-    const taken: PullRequest[] = [];
-    const kept: PullRequest[] = [];
-    for (const it of held) (test(it) ? taken : kept).push(it);
-    if (taken.length === 0) return taken;
+    if (queues === undefined || held === undefined) return NONE;
+    // Most messages of a filtered queue wake nobody: that costs no new lists.
+    const first = held.findIndex(test);
+    if (first < 0) return NONE;
+    const taken = [held[first]!];
+    const kept = held.slice(0, first);
+    for (let index = first + 1; index < held.length; index++) {
+      const it = held[index]!;
+      (test(it) ? taken : kept).push(it);
+    }
     this.#heldCount -= taken.length;
     if (kept.length > 0) queues.set(queueId, kept);
     else {

@@ -1,6 +1,7 @@
 import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { BrokerStartError } from "../../src/broker/broker_start_error.ts";
+import { encodeMessageBatch } from "../../src/model/message_batch.ts";
 import { decodeMessageRecord } from "../../src/model/message_record.ts";
 import { eventually } from "../support/eventually.ts";
 import { RawClient } from "../support/raw_client.ts";
@@ -166,4 +167,81 @@ test("BrokerController names the port that is taken, and leaves the store alone"
     assertEquals([error.key, error.value], ["listenPort", String(listenPort)]);
     assertEquals(runtime.fileSystem.stat(`${folder}/b`), undefined);
     await controller.stop();
+  }));
+
+test("BrokerController stores batches, filters by tag and answers lite pulls", () =>
+  withTempDirectory(async (folder) => {
+    const { controller, address } = await startBroker(folder);
+    const client = await RawClient.open(address);
+    const entry = (body: string, tag: string) => ({
+      flag: 0,
+      body: bytes(body),
+      propertiesText: `TAGS\u0001${tag}\u0002`,
+    });
+    const sent = await client.invoke(320, {
+      a: "p",
+      b: "T",
+      c: "TBW102",
+      d: "4",
+      e: "3",
+      f: "0",
+      g: "1",
+      h: "0",
+      m: "true",
+    }, encodeMessageBatch([entry("1", "A"), entry("2", "B"), entry("3", "A")]));
+    assertEquals(sent.code, 0, sent.remark ?? "");
+    assertEquals(sent.extFields.msgId!.split(",").length, 3);
+    const lite = {
+      consumerGroup: "g",
+      topic: "T",
+      queueId: "3",
+      queueOffset: "0",
+      maxMsgNums: "32",
+      sysFlag: "20",
+      commitOffset: "0",
+      suspendTimeoutMillis: "0",
+      subscription: "B || C",
+      subVersion: "0",
+    };
+    const pulled = await client.invoke(361, lite);
+    assertEquals(pulled.code, 0, pulled.remark ?? "");
+    assertEquals(text(decodeMessageRecord(pulled.body).body), "2");
+    const none = await client.invoke(361, { ...lite, subscription: "C" });
+    assertEquals([none.code, none.extFields.nextBeginOffset], [20, "3"]);
+    // A held pull sleeps through other tags.
+    const held = client.invoke(361, {
+      ...lite,
+      queueOffset: "3",
+      sysFlag: "22",
+      suspendTimeoutMillis: "15000",
+    });
+    await client.send("T", 3, bytes("4"), "TAGS\u0001A\u0002");
+    const { pullRequestHoldService } = controller.parts;
+    assertEquals(pullRequestHoldService.heldCount, 1);
+    await client.send("T", 3, bytes("5"), "TAGS\u0001C\u0002");
+    const woken = await held;
+    assertEquals(text(decodeMessageRecord(woken.body).body), "5");
+    assertEquals(woken.extFields.nextBeginOffset, "5");
+    client.close();
+    await controller.stop();
+  }));
+
+test("BrokerController.stop() answers every send in flight", () =>
+  withTempDirectory(async (folder) => {
+    const { controller, address } = await startBroker(folder, {}, {
+      flushDiskType: "SYNC_FLUSH",
+    });
+    const client = await RawClient.open(address);
+    const answers = Array.from(
+      { length: 200 },
+      () => client.send("T", 0, bytes("x")),
+    );
+    await answers[0];
+    const startedMs = performance.now();
+    await controller.stop();
+    const codes = new Set((await Promise.all(answers)).map((it) => it.code));
+    assert(codes.has(0));
+    for (const code of codes) assert([0, 14, 1500].includes(code), `${code}`);
+    assert(performance.now() - startedMs < 3_000, "the stop took too long");
+    client.close();
   }));
