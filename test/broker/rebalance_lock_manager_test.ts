@@ -1,0 +1,84 @@
+import { assertEquals } from "@std/assert";
+import { test } from "node:test";
+import { lockProcessors } from "../../src/broker/processor/lock_processor.ts";
+import type { MessageQueue } from "../../src/model/message_queue.ts";
+import {
+  decodeLockBatchResponseBody,
+  encodeLockBatchRequestBody,
+} from "../../src/protocol/body/lock_batch_body.ts";
+import { RequestCode } from "../../src/protocol/request_code.ts";
+import { ask, bodyText, ManagerRig } from "./manager_rig.ts";
+
+function queue(queueId: number): MessageQueue {
+  return { topic: "T", brokerName: "broker-a", queueId };
+}
+
+test("a lock is granted when free, own or expired", () => {
+  const rig = new ManagerRig();
+  const locks = rig.rebalanceLockManager;
+  assertEquals(locks.tryLockBatch("g", [queue(0), queue(1)], "a").length, 2);
+  assertEquals(locks.tryLockBatch("g", [queue(1), queue(2)], "b"), [queue(2)]);
+  assertEquals(locks.tryLockBatch("other", [queue(0)], "b"), [queue(0)]);
+  rig.clock.advance(60_000);
+  assertEquals(locks.tryLockBatch("g", [queue(0)], "a"), [queue(0)]);
+  rig.clock.advance(1);
+  assertEquals(
+    locks.tryLockBatch("g", [queue(0), queue(1)], "b"),
+    [queue(1)],
+  );
+});
+
+test("only the owner unlocks", () => {
+  const rig = new ManagerRig();
+  const locks = rig.rebalanceLockManager;
+  locks.tryLockBatch("g", [queue(0)], "a");
+  locks.unlockBatch("g", [queue(0)], "b");
+  assertEquals(locks.tryLockBatch("g", [queue(0)], "b"), []);
+  assertEquals(locks.isLockAllExpired("g"), false);
+  locks.unlockBatch("g", [queue(0)], "a");
+  assertEquals(locks.isLockAllExpired("g"), true);
+  assertEquals(locks.tryLockBatch("g", [queue(0)], "b"), [queue(0)]);
+});
+
+test("isLockAllExpired() is true once nobody renews, before and after the sweep", () => {
+  const rig = new ManagerRig();
+  const locks = rig.rebalanceLockManager;
+  locks.tryLockBatch("g", [queue(0), queue(1)], "a");
+  rig.clock.advance(60_001);
+  assertEquals(locks.isLockAllExpired("g"), true);
+  locks.tryLockBatch("g", [queue(1)], "a");
+  assertEquals(locks.isLockAllExpired("g"), false);
+  rig.clock.advance(60_001);
+  locks.tick(rig.clock.nowMs());
+  assertEquals(locks.isLockAllExpired("g"), true);
+  assertEquals(locks.tryLockBatch("g", [queue(0)], "b"), [queue(0)]);
+});
+
+test("41 and 42 speak JSON as Java does", async () => {
+  const table = lockProcessors(new ManagerRig());
+  const body = '{"clientId":"a","consumerGroup":"g","mqSet":[' +
+    '{"brokerName":"broker-a","queueId":3,"topic":"T"}],"onlyThisBroker":true}';
+  const locked = await ask(table, RequestCode.LOCK_BATCH_MQ, {}, body);
+  assertEquals(
+    bodyText(locked),
+    '{"lockOKMQSet":[{"brokerName":"broker-a","queueId":3,"topic":"T"}]}',
+  );
+  const other = encodeLockBatchRequestBody({
+    clientId: "b",
+    consumerGroup: "g",
+    onlyThisBroker: false,
+    mqSet: [queue(3)],
+  });
+  const refused = await ask(table, RequestCode.LOCK_BATCH_MQ, {}, other);
+  assertEquals(decodeLockBatchResponseBody(refused.body), []);
+  await ask(table, RequestCode.UNLOCK_BATCH_MQ, {}, body);
+  const granted = await ask(table, RequestCode.LOCK_BATCH_MQ, {}, other);
+  assertEquals(decodeLockBatchResponseBody(granted.body), [queue(3)]);
+});
+
+test("41 without group or client answers 29 with a sentence", async () => {
+  const table = lockProcessors(new ManagerRig());
+  const answer = await ask(table, RequestCode.LOCK_BATCH_MQ, {}, "{}");
+  assertEquals(answer.code, 29);
+  assertEquals(answer.remark, "The consumerGroup is blank.");
+});
