@@ -37,8 +37,9 @@ import {
   subscribeQueues,
 } from "./route_queues.ts";
 
-/** A heartbeat out of turn comes at most so often. */
+/** A heartbeat or rebalance out of turn comes at most so often. */
 const HEARTBEAT_AGAIN_MS = 1_000;
+const REBALANCE_AGAIN_MS = 1_000;
 
 /** Consumes for one group. */
 export class Consumer implements ClientMember {
@@ -150,7 +151,7 @@ export class Consumer implements ClientMember {
   onResetOffset(request: RemotingCommand): void {
     const { group, topic } = request.extFields;
     if (group !== this.#options.consumerGroup) return;
-    for (const [queue, offset] of decodeResetOffsetTable(request.body)) {
+    for (const { queue, offset } of decodeResetOffsetTable(request.body)) {
       if (queue.topic !== topic) continue;
       this.#tasks.get(queueKey(queue))?.reset(offset);
     }
@@ -212,7 +213,12 @@ export class Consumer implements ClientMember {
   async #rebalanceTopic(subscription: SubscriptionData): Promise<void> {
     const { topic } = subscription;
     const route = await this.#instance.namesrv.route(topic);
-    if (route === undefined) return;
+    if (route === undefined) {
+      if (topic !== retryTopicOf(this.#options.consumerGroup)) {
+        this.#rebalanceSoon(); // It may be created any moment.
+      }
+      return;
+    }
     await this.#greetNewBrokers(route);
     const members = await this.#members(route);
     const me = this.#instance.clientId;
@@ -309,9 +315,13 @@ export class Consumer implements ClientMember {
       this.#heartbeatAtMs,
       this.#lastHeartbeatMs + HEARTBEAT_AGAIN_MS,
     );
+    this.#rebalanceSoon();
+  }
+
+  #rebalanceSoon(): void {
     this.#rebalanceAtMs = Math.min(
       this.#rebalanceAtMs,
-      this.#instance.nowMs() + HEARTBEAT_AGAIN_MS,
+      this.#instance.nowMs() + REBALANCE_AGAIN_MS,
     );
   }
 

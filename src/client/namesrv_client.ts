@@ -48,9 +48,14 @@ export interface NamesrvClientOptions {
 /** Routes kept at most; the oldest go first. */
 const ROUTES_MAX = 100_000;
 
+/** The same topic is not asked for more often. */
+const ASK_AGAIN_MS = 1_000;
+
 interface CachedRoute {
   readonly route: TopicRouteData;
+  /** When it came; -Infinity when it is not to be used without asking. */
   readonly atMs: number;
+  readonly askAgainMs: number;
 }
 
 /** What one of several name servers answered to a request sent to all. */
@@ -92,26 +97,27 @@ export class NamesrvClient {
     if (!addresses.includes(this.#current ?? "")) this.#current = undefined;
   }
 
-  /** The topics whose routes were asked for. */
-  knownTopics(): string[] {
-    return [...this.#routes.keys()];
-  }
-
   /**
-   * The route of a topic, at most `routeAgeMaxMs` old; undefined when no name
-   * server knows the topic. While none answers, an older route is used. Throws
-   * `MQClientError`.
+   * The route of a topic. One that is older than `routeAgeMaxMs` is still given
+   * while a new one is asked for; undefined when no name server knows or knew
+   * the topic. Throws `MQClientError` when there is none and nobody answers.
    */
   route(topic: string): Promise<TopicRouteData | undefined> {
     const cached = this.#routes.get(topic);
-    const ageMs = this.#clock.monotonicMs() - (cached?.atMs ?? -Infinity);
-    if (cached !== undefined && ageMs < this.#options.routeAgeMaxMs) {
+    if (cached === undefined) return this.refreshRoute(topic);
+    const ageMs = this.#clock.monotonicMs() - cached.atMs;
+    if (ageMs < this.#options.routeAgeMaxMs) {
       return Promise.resolve(cached.route);
     }
-    return this.refreshRoute(topic);
+    // Brokers may well live without a name server, or one that restarted.
+    const refreshed = this.refreshRoute(topic).then(
+      (it) => it ?? cached.route,
+      () => cached.route,
+    );
+    return ageMs === Infinity ? refreshed : Promise.resolve(cached.route);
   }
 
-  /** As `route`, never from memory while a name server answers. */
+  /** Asks now; undefined when the topic is unknown. Throws `MQClientError`. */
   refreshRoute(topic: string): Promise<TopicRouteData | undefined> {
     const running = this.#asking.get(topic);
     if (running !== undefined) return running;
@@ -122,15 +128,11 @@ export class NamesrvClient {
     return asking;
   }
 
-  /** The route in memory, however old. */
-  cachedRoute(topic: string): TopicRouteData | undefined {
-    return this.#routes.get(topic)?.route;
-  }
-
-  /** The next `route` asks again. */
+  /** The next `route` waits for a new one: the old one led nowhere. */
   expireRoute(topic: string): void {
     const cached = this.#routes.get(topic);
-    if (cached !== undefined) {
+    const nowMs = this.#clock.monotonicMs();
+    if (cached !== undefined && nowMs >= cached.askAgainMs) {
       this.#routes.set(topic, { ...cached, atMs: -Infinity });
     }
   }
@@ -186,30 +188,46 @@ export class NamesrvClient {
       RequestCode.GET_ROUTEINFO_BY_TOPIC,
       encodeGetRouteInfoRequestHeader(topic),
     );
-    let answer: { address: string; response: RemotingCommand };
     try {
-      answer = await this.#invokeFirst(request, isRouteAnswer);
+      const { address, response } = await this.#invokeFirst(
+        request,
+        isRouteAnswer,
+      );
+      if (response.code === ResponseCode.SUCCESS) {
+        const route = decodeTopicRouteData(response.body);
+        this.#remember(topic, route);
+        return route;
+      }
+      if (response.code !== ResponseCode.TOPIC_NOT_EXIST) {
+        throw refusedBy(address, request.code, response);
+      }
     } catch (error) {
-      const old = this.#routes.get(topic);
-      if (old === undefined) throw error;
-      return old.route; // Brokers may well live without a name server.
+      this.#postpone(topic);
+      throw error;
     }
-    const { address, response } = answer;
-    if (response.code === ResponseCode.TOPIC_NOT_EXIST) {
-      this.#routes.delete(topic);
-      return undefined;
-    }
-    if (response.code !== ResponseCode.SUCCESS) {
-      throw refusedBy(address, request.code, response);
-    }
-    const route = decodeTopicRouteData(response.body);
+    this.#postpone(topic);
+    return undefined;
+  }
+
+  #remember(topic: string, route: TopicRouteData): void {
+    const atMs = this.#clock.monotonicMs();
     this.#routes.delete(topic);
-    this.#routes.set(topic, { route, atMs: this.#clock.monotonicMs() });
-    if (this.#routes.size > ROUTES_MAX) {
-      const [oldest] = this.#routes.keys();
-      this.#routes.delete(oldest!);
-    }
-    return route;
+    this.#routes.set(topic, { route, atMs, askAgainMs: atMs + ASK_AGAIN_MS });
+    if (this.#routes.size <= ROUTES_MAX) return;
+    const [oldest] = this.#routes.keys();
+    this.#routes.delete(oldest!);
+  }
+
+  /** An old route stays in use for a moment before the next question. */
+  #postpone(topic: string): void {
+    const cached = this.#routes.get(topic);
+    if (cached === undefined) return;
+    const nowMs = this.#clock.monotonicMs();
+    this.#routes.set(topic, {
+      route: cached.route,
+      atMs: nowMs - this.#options.routeAgeMaxMs + ASK_AGAIN_MS,
+      askAgainMs: nowMs + ASK_AGAIN_MS,
+    });
   }
 
   /** Tries the servers from the current one on until one gives a wanted answer; else the last answer. */

@@ -54,8 +54,8 @@ export const DEFAULT_PRODUCER_OPTIONS: ProducerOptions = Object.freeze({
   maxMessageSize: 4 * 1024 * 1024,
 });
 
-/** After sending to a topic's template its own route should soon be there. */
-const TEMPLATE_AGE_MAX_MS = 1_000;
+/** How often a topic's route is looked at; the name server is asked more seldom. */
+const ROUTE_CHECK_MS = 1_000;
 const FIRST_QUEUE_BOUND = 1_024;
 
 interface Published {
@@ -175,8 +175,7 @@ export class Producer implements ClientMember {
         }
         failure = error;
         avoided.add(queue.brokerName);
-        this.#published.delete(outgoing.topic);
-        this.#instance.namesrv.expireRoute(outgoing.topic);
+        this.#expire(outgoing.topic);
       }
     }
     throw sendFailure(outgoing.topic, tries, timeoutMs, failure);
@@ -221,23 +220,30 @@ export class Producer implements ClientMember {
   async #publishInfo(topic: string): Promise<Published> {
     const nowMs = this.#instance.nowMs();
     const known = this.#published.get(topic);
-    const ageMaxMs = known?.isTemplate === true
-      ? TEMPLATE_AGE_MAX_MS
-      : this.#instance.options.pollNameServerInterval;
-    if (known !== undefined && nowMs - known.atMs < ageMaxMs) return known;
-    const { namesrv } = this.#instance;
-    const own = await namesrv.route(topic);
-    const start = known?.info.next ??
-      this.#instance.ports.random.nextInt(FIRST_QUEUE_BOUND);
+    if (known !== undefined && nowMs - known.atMs < ROUTE_CHECK_MS) {
+      return known;
+    }
+    const own = await this.#instance.namesrv.route(topic);
     const route = own ?? await this.#templateRoute();
     if (route === undefined) throw noQueue(topic, true);
+    const start = known?.info.next ??
+      this.#instance.ports.random.nextInt(FIRST_QUEUE_BOUND);
+    const isSame = known !== undefined && known.info.route === own;
     const published: Published = {
-      info: new TopicPublishInfo(topic, route, start),
+      info: isSame ? known.info : new TopicPublishInfo(topic, route, start),
       atMs: nowMs,
       isTemplate: own === undefined,
     };
     this.#published.set(topic, published);
     return published;
+  }
+
+  #expire(topic: string): void {
+    this.#instance.namesrv.expireRoute(topic);
+    const known = this.#published.get(topic);
+    if (known !== undefined) {
+      this.#published.set(topic, { ...known, atMs: -Infinity });
+    }
   }
 
   async #templateRoute() {

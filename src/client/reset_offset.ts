@@ -1,4 +1,4 @@
-/** ResetOffsetBody: `{"offsetTable":{MessageQueue:offset}}`, the body of 220 and of the answer to 222. */
+/** Resets a group's offsets of a topic (code 222), and reads the table of codes 220 and 222. */
 import type { MessageQueue } from "../model/message_queue.ts";
 import {
   decodeJson,
@@ -6,14 +6,114 @@ import {
   objectOf,
 } from "../protocol/body/json_fields.ts";
 import { messageQueueMapEntries } from "../protocol/body/message_queue_body.ts";
+import type { TopicRouteData } from "../protocol/body/topic_route_data.ts";
+import { createRequest } from "../protocol/remoting_command.ts";
+import { RequestCode } from "../protocol/request_code.ts";
+import { ResponseCode } from "../protocol/response_code.ts";
+import { MQClientError, refusedBy } from "./mq_client_error.ts";
+import { anyAddressOf, type MQClientInstance } from "./mq_client_instance.ts";
+import { QueueOffsets } from "./queue_offsets.ts";
+import { compareQueues, subscribeQueues } from "./route_queues.ts";
 
-/** Reads the body; throws `BodyError`. */
-export function decodeResetOffsetTable(
-  body: Uint8Array,
-): [MessageQueue, number][] {
+/** Which offsets, and where to. */
+export interface ResetOffsetRequest {
+  readonly group: string;
+  readonly topic: string;
+  /** Milliseconds; -1 means the end. */
+  readonly timestamp: number;
+  /** True: forward too, not only back. */
+  readonly isForce: boolean;
+}
+
+/** A queue and its new offset. */
+export interface ResetQueue {
+  readonly queue: MessageQueue;
+  readonly offset: number;
+}
+
+/** Reads `{"offsetTable":{MessageQueue:offset}}`; throws `BodyError`. */
+export function decodeResetOffsetTable(body: Uint8Array): ResetQueue[] {
   const name = "ResetOffsetBody";
   const object = objectOf(decodeJson(body, name), name);
   return messageQueueMapEntries(object.offsetTable).map(
-    ([queue, offset]) => [queue, integerOf(offset, "an offset")],
+    ([queue, offset]) => ({ queue, offset: integerOf(offset, "an offset") }),
   );
+}
+
+/**
+ * Asks every broker of the topic to reset; one that cannot (3), or wants the
+ * group on line (206), gets the offsets committed instead. Throws
+ * `MQClientError`.
+ */
+export async function resetOffset(
+  instance: MQClientInstance,
+  request: ResetOffsetRequest,
+): Promise<ResetQueue[]> {
+  const { topic } = request;
+  const route = await instance.namesrv.refreshRoute(topic);
+  if (route === undefined) {
+    throw new MQClientError(`Topic ${topic} does not exist`, null);
+  }
+  const reset: ResetQueue[] = [];
+  for (const { brokerName, ...data } of route.brokerDatas) {
+    const address = anyAddressOf({ brokerName, ...data });
+    if (address === undefined) continue;
+    reset.push(
+      ...await resetOnBroker(instance, request, address) ??
+        await commitInstead(instance, request, route, brokerName),
+    );
+  }
+  return reset.sort((a, b) => compareQueues(a.queue, b.queue));
+}
+
+/** Undefined when the broker cannot do it. */
+async function resetOnBroker(
+  instance: MQClientInstance,
+  request: ResetOffsetRequest,
+  address: string,
+): Promise<ResetQueue[] | undefined> {
+  const code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET;
+  const response = await instance.invoke(
+    address,
+    createRequest(code, {
+      topic: request.topic,
+      group: request.group,
+      timestamp: String(request.timestamp),
+      isForce: String(request.isForce),
+      queueId: "-1",
+    }),
+  );
+  switch (response.code) {
+    case ResponseCode.SUCCESS:
+      return response.body.length === 0
+        ? []
+        : decodeResetOffsetTable(response.body);
+    case ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+    case ResponseCode.CONSUMER_NOT_ONLINE:
+      return undefined;
+    default:
+      throw refusedBy(address, code, response);
+  }
+}
+
+function commitInstead(
+  instance: MQClientInstance,
+  { group, topic, timestamp, isForce }: ResetOffsetRequest,
+  route: TopicRouteData,
+  brokerName: string,
+): Promise<ResetQueue[]> {
+  const offsets = new QueueOffsets(instance);
+  const queues = subscribeQueues(topic, route).filter((it) =>
+    it.brokerName === brokerName
+  );
+  return Promise.all(queues.map(async (queue) => {
+    const wanted = timestamp < 0
+      ? await offsets.maxOffset(queue)
+      : await offsets.searchOffset(queue, timestamp);
+    const current = await offsets.committedOffset(group, queue);
+    const isBack = current === undefined || wanted <= current;
+    const offset = isForce || isBack ? wanted : current;
+    await offsets.commit(group, queue, offset);
+    return { queue, offset };
+  }));
 }
