@@ -219,9 +219,6 @@ export class BrokerController {
     if (running === null) return;
     const { parts, registration } = running;
     parts.pullRequestHoldService.wakeAll();
-    // The answers leave at the end of this turn; only then may connections close.
-    await Promise.resolve();
-    await Promise.resolve();
     // Time-outs need ticks until the last request is answered.
     await Promise.all([
       registration.stop(),
