@@ -32,6 +32,8 @@ export interface FlushConsumeQueueParts {
 export class FlushConsumeQueueService {
   /** Why queues or index are not durable; null when they are. */
   failure: string | null = null;
+  /** Store time up to which everything is durable and the checkpoint says so; 0 before. */
+  lastTimestamp = 0;
   #running: Promise<boolean> | undefined;
   #lastMs = 0;
 
@@ -69,6 +71,7 @@ export class FlushConsumeQueueService {
       checkpoint.logicsMsgTimestamp = timestamp;
       checkpoint.confirmPhyOffset = confirmOffset;
       await checkpoint.flush();
+      this.lastTimestamp = timestamp;
     } catch (error) {
       this.#onFailed(error);
       return false;

@@ -140,6 +140,7 @@ export class MessageStore {
   /** Takes writes from now on, unless the role forbids it. */
   async start(): Promise<void> {
     const { fileSystem, host } = this.#ports;
+    await this.#parts.recordSizes();
     await createAbortFile(
       fileSystem,
       this.options.storePathRootDir,
@@ -160,7 +161,7 @@ export class MessageStore {
     if (this.#isRunning) {
       this.#isRunning = false;
       if (await this.#parts.shutdown()) {
-        await removeAbortFile(
+        removeAbortFile(
           this.#ports.fileSystem,
           this.options.storePathRootDir,
         );
@@ -326,7 +327,13 @@ export class MessageStore {
 
   /** Why dispatch stands still, or queues are not durable; null when all is well. */
   get degradedReason(): string | null {
-    return this.#parts.reput.stallReason ?? this.#parts.flushQueues.failure;
+    return this.#parts.reput.stallReason ?? this.#parts.flushQueues.failure ??
+      this.#parts.index.offReason;
+  }
+
+  /** Store time up to which log, queues and index are durable; recovery relies on it. */
+  get lastCheckpointTimestamp(): number {
+    return this.#parts.flushQueues.lastTimestamp;
   }
 
   get counters(): MessageStoreCounters {
@@ -358,6 +365,16 @@ export class MessageStore {
   /** Removes queue files whose records are gone; resolves with their number. */
   cleanExpiredConsumeQueue(): Promise<number> {
     return this.#parts.queues.cleanExpired(this.minPhyOffset);
+  }
+
+  /** The next 20 rounds of cleaning ignore the hour (reference 4.11). */
+  executeDeleteFilesManually(): void {
+    this.#parts.cleanService.commitLogCleaner.executeDeleteFilesManually();
+  }
+
+  /** Log files from this offset on are spared while space allows: a slave needs them. */
+  set slaveNeedsFrom(ask: (() => number | undefined) | undefined) {
+    this.#parts.slaveNeedsFrom = ask;
   }
 
   #onArriving(request: DispatchRequest): void {

@@ -99,6 +99,7 @@ export class ReputMessageService {
   doReput(): boolean {
     const end = this.context.confirmOffset();
     if (this.reputFromOffset >= end) return false;
+    if (this.reputFromOffset < this.log.minOffset) this.#skipDeleted();
     if (this.reputFromOffset < this.#knownFrom) {
       return this.#reputFromLog(Math.min(end, this.#knownFrom)) ||
         (this.reputFromOffset >= this.#knownFrom && this.doReput());
@@ -108,6 +109,17 @@ export class ReputMessageService {
       return this.#reputFromLog(end);
     }
     return this.#reputKnown(end);
+  }
+
+  /** What was deleted before it was dispatched is nobody's any more. */
+  #skipDeleted(): void {
+    const { minOffset } = this.log;
+    this.logger.warn("Records were deleted before they were dispatched", {
+      from: this.reputFromOffset,
+      to: minOffset,
+    });
+    this.reputFromOffset = minOffset;
+    this.#forgetKnown();
   }
 
   /** True when nothing but the blank end of a file lies before `phyOffset`. */

@@ -24,7 +24,7 @@ export async function lockStore(
     const changed = createDirectories(fileSystem, root);
     for (const directory of changed) await fileSystem.syncDirectory(directory);
     if ((fileSystem.stat(path)?.size ?? 0) === 0) {
-      await writeTextFile(fileSystem, path, "lock");
+      writeTextFile(fileSystem, path, "lock");
     }
     return fileSystem.lock(path);
   } catch (error) {
@@ -52,35 +52,33 @@ export function hasAbortFile(fileSystem: FileSystem, root: string): boolean {
   return fileSystem.stat(`${root}/abort`) !== undefined;
 }
 
-/** From now on a stop is unclean until `removeAbortFile`. */
+/** From now on a stop is unclean until `removeAbortFile`. Only the name has to be durable. */
 export async function createAbortFile(
   fileSystem: FileSystem,
   root: string,
   pid: number,
 ): Promise<void> {
-  await writeTextFile(fileSystem, `${root}/abort`, String(pid));
+  writeTextFile(fileSystem, `${root}/abort`, String(pid));
   await fileSystem.syncDirectory(root);
 }
 
-/** The stop was clean: everything else is durable already. */
-export async function removeAbortFile(
-  fileSystem: FileSystem,
-  root: string,
-): Promise<void> {
+/**
+ * The stop was clean: everything else is durable already. Nothing waits for the disk here:
+ * a power cut that brings the file back makes the next start look closer than it must.
+ */
+export function removeAbortFile(fileSystem: FileSystem, root: string): void {
   fileSystem.remove(`${root}/abort`);
-  await fileSystem.syncDirectory(root);
 }
 
-async function writeTextFile(
+function writeTextFile(
   fileSystem: FileSystem,
   path: string,
   text: string,
-): Promise<void> {
+): void {
   const handle = fileSystem.open(path, "create");
   try {
     handle.truncate(0);
     handle.writeAt(0, encoder.encode(text));
-    await handle.sync();
   } finally {
     handle.close();
   }

@@ -1,8 +1,10 @@
 /** StoreParts: the parts of one store, wired; MessageStore is their face. */
-import { FileError } from "../io/file_system.ts";
+import { CleanCommitLogService } from "./clean_commit_log_service.ts";
+import { CleanConsumeQueueService } from "./clean_consume_queue_service.ts";
+import { CleanService } from "./clean_service.ts";
 import { ColdReader } from "./cold_reader.ts";
 import { CommitLog } from "./commit_log.ts";
-import { isWithoutQueueOffset } from "./commit_log_record.ts";
+import { CommitLogDispatcher } from "./commit_log_dispatcher.ts";
 import type { RecoveryReport } from "./commit_log_recovery.ts";
 import { ConsumeQueueStore } from "./consume_queue_store.ts";
 import { DelayLevelTable } from "./delay_level_table.ts";
@@ -12,6 +14,7 @@ import { FlushConsumeQueueService } from "./flush_consume_queue_service.ts";
 import { FlushRealTimeService } from "./flush_real_time_service.ts";
 import { GetMessageService } from "./get_message_service.ts";
 import { GroupCommitService } from "./group_commit_service.ts";
+import { IndexCatchUp } from "./index_catch_up.ts";
 import { IndexService } from "./index_service.ts";
 import type {
   MessageStoreCounters,
@@ -26,6 +29,7 @@ import { RunningFlags } from "./running_flags.ts";
 import { StoreCheckpoint } from "./store_checkpoint.ts";
 import { type MessageStoreOptions, visibilityOf } from "./store_options.ts";
 import type { StoreRecoveryParts } from "./store_recovery.ts";
+import { recordStoreSizes } from "./store_sizes.ts";
 import { StoreSpaceGuard } from "./store_space_guard.ts";
 
 const MEMORY_BYTES_DEFAULT = 1_073_741_824;
@@ -52,8 +56,12 @@ export class StoreParts {
   readonly getService: GetMessageService;
   readonly queryService: QueryMessageService;
   readonly spaceGuard: StoreSpaceGuard;
+  readonly dispatcher: CommitLogDispatcher;
+  readonly cleanService: CleanService;
+  readonly #indexCatchUp: IndexCatchUp;
   replicatedOffset = 0;
-  #dispatchedTimestamp = 0;
+  /** First offset that a connected slave still needs. */
+  slaveNeedsFrom: (() => number | undefined) | undefined;
   #memoryBytes: number;
   readonly #reader: RecordReader;
 
@@ -79,11 +87,17 @@ export class StoreParts {
       { fileSystem, clock, logger, checkpoint: this.checkpoint, cache },
       options,
     );
+    this.dispatcher = new CommitLogDispatcher(
+      this.queues,
+      this.index,
+      this.flags,
+      options.messageIndexEnable,
+    );
     this.reput = new ReputMessageService(this.log, this.delayLevels, {
-      dispatch: (request) => this.#dispatch(request),
+      dispatch: (request) => this.dispatcher.dispatch(request),
       onArriving,
       confirmOffset: () => this.confirmOffset(),
-      onDispatchFailed: (error) => this.#onDispatchFailed(error),
+      onDispatchFailed: (error) => this.dispatcher.onDispatchFailed(error),
       isSlave: () => this.#isSlave(),
     }, logger);
     const durableLog = this.#durableLog();
@@ -103,7 +117,7 @@ export class StoreParts {
       queues: this.queues,
       index: this.index,
       checkpoint: this.checkpoint,
-      dispatchedTimestamp: () => this.#dispatchedTimestamp,
+      dispatchedTimestamp: () => this.dispatcher.lastStoreTimestamp,
       confirmOffset: () => this.confirmOffset(),
       logger,
     }, options);
@@ -146,6 +160,23 @@ export class StoreParts {
       this.flags,
       options,
     );
+    this.cleanService = new CleanService(
+      this.log,
+      new CleanCommitLogService({
+        fileSystem,
+        commitLog: this.log.mappedFileQueue,
+        logger,
+        neededFrom: () => this.slaveNeedsFrom?.(),
+      }, options),
+      new CleanConsumeQueueService(this.queues, this.index),
+      logger,
+    );
+    this.#indexCatchUp = new IndexCatchUp(
+      this.log,
+      this.index,
+      this.delayLevels,
+      () => this.reput.reputFromOffset,
+    );
     this.flags.set("not-started", "The store has not started yet");
     this.#setSlaveFlag();
   }
@@ -165,10 +196,16 @@ export class StoreParts {
 
   onRecovered(report: RecoveryReport): void {
     this.putService.lastStoreTimestamp = report.lastStoreTimestamp;
-    this.#dispatchedTimestamp = report.lastStoreTimestamp;
+    this.dispatcher.lastStoreTimestamp = report.lastStoreTimestamp;
     this.reput.corruptRecordCount = report.corruptRecordCount;
     this.replicatedOffset = this.checkpoint.confirmPhyOffset;
     this.reput.reset(report.reputFromOffset);
+  }
+
+  /** Before the first file: a power cut may leave a short one. */
+  async recordSizes(): Promise<void> {
+    if (!recordStoreSizes(this.checkpoint, this.options)) return;
+    await this.checkpoint.flush();
   }
 
   start(): void {
@@ -184,9 +221,11 @@ export class StoreParts {
       this.flushRealTime.tick(nowMs);
     }
     this.doReput();
-    this.#endBatch();
+    this.dispatcher.endBatch();
+    this.#indexCatchUp.tick(nowMs);
     this.flushQueues.tick(nowMs);
     this.spaceGuard.tick(nowMs);
+    this.cleanService.tick(nowMs);
   }
 
   /** Refuses writes and makes everything durable; true when the stop is clean. */
@@ -228,6 +267,7 @@ export class StoreParts {
     this.flushRealTime.reconfigure(this.options);
     this.flushQueues.reconfigure(this.options);
     this.spaceGuard.reconfigure(this.options);
+    this.cleanService.commitLogCleaner.reconfigure(this.options);
     this.#setSlaveFlag();
     this.doReput();
   }
@@ -275,40 +315,8 @@ export class StoreParts {
       putBytes: this.putService.putBytes,
       putFailedCount: this.putService.failedCount,
       corruptRecordCount: this.reput.corruptRecordCount,
-      deletedFileCount: 0,
+      deletedFileCount: this.cleanService.commitLogCleaner.deletedFileCount,
     };
-  }
-
-  #dispatch(request: DispatchRequest): void {
-    if (!isWithoutQueueOffset(request.sysFlag)) {
-      this.queues.putMessagePosition(request);
-    }
-    if (this.options.messageIndexEnable) this.index.buildIndex(request);
-    this.#dispatchedTimestamp = request.storeTimestamp;
-  }
-
-  #onDispatchFailed(error: unknown): void {
-    if (error === null) {
-      this.flags.clear("dispatch-failed");
-      return;
-    }
-    if (!(error instanceof FileError)) throw error;
-    this.flags.set(
-      "dispatch-failed",
-      `Cannot write a consume queue: ${error.message}`,
-    );
-  }
-
-  /** Units that stay in memory are written by a later call. */
-  #endBatch(): void {
-    try {
-      this.queues.endBatch();
-      this.index.endBatch();
-    } catch (error) {
-      this.#onDispatchFailed(error);
-      return;
-    }
-    if (!this.reput.isFailing) this.flags.clear("dispatch-failed");
   }
 
   /** The log whose every sync is noted as physicMsgTimestamp. */

@@ -39,8 +39,8 @@ export async function recoverStore(
   parts: StoreRecoveryParts,
 ): Promise<RecoveryReport> {
   const { log, queues, index, checkpoint, lastExitOk } = parts;
-  log.mappedFileQueue.load();
-  queues.load();
+  log.mappedFileQueue.load(lastExitOk);
+  queues.load(lastExitOk);
   checkpoint.load();
   const { rebuildFrom } = index.load(lastExitOk);
   const found = queues.recover(lastExitOk);
@@ -53,6 +53,8 @@ export async function recoverStore(
     beyond,
   );
   const start = recoveryStartOffset(input);
+  // What a power cut has left of newer units may be torn: they are all built again.
+  if (!lastExitOk) await queues.truncateDirty(start);
   let report = recoverCommitLog(input, start);
   if (await findMissingUnits(parts, report)) {
     beyond.length = 0;

@@ -5,6 +5,7 @@
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
 import { offsetOfMappedFileName } from "./mapped_file_name.ts";
+import { StoreCheckpoint } from "./store_checkpoint.ts";
 import {
   commitLogDirectoryOf,
   type MessageStoreOptions,
@@ -18,7 +19,11 @@ const INDEX_UNIT_SIZE = 20;
 const INDEX_ENTRIES_PER_SLOT = 4;
 const UNIT_SIZE = 20;
 
-/** `options` with the sizes that the files under the root have. Throws `StoreStartError`. */
+/**
+ * `options` with the sizes that the files under the root have. The checkpoint knows them when
+ * we made the files (a power cut may leave short ones); else the files say it themselves.
+ * Throws `StoreStartError`.
+ */
 export function adoptStoreSizes(
   fileSystem: FileSystem,
   options: MessageStoreOptions,
@@ -26,17 +31,29 @@ export function adoptStoreSizes(
 ): MessageStoreOptions {
   const root = options.storePathRootDir;
   const adopted: { -readonly [K in SizeKey]?: number } = {};
-  const log = sizeOfFirst(fileSystem, commitLogDirectoryOf(options));
+  const recorded = new StoreCheckpoint(
+    fileSystem,
+    `${root}/checkpoint`,
+    logger,
+  );
+  recorded.load();
+  const log = sizeOf(
+    recorded.mappedFileSizeCommitLog,
+    sizeOfFirst(fileSystem, commitLogDirectoryOf(options)),
+  );
   if (log !== undefined && log !== options.mappedFileSizeCommitLog) {
     adopted.mappedFileSizeCommitLog = log;
   }
-  const queue = sizeOfFirstQueue(fileSystem, `${root}/consumequeue`);
+  const queue = sizeOf(
+    recorded.mappedFileSizeConsumeQueue,
+    sizeOfFirstQueue(fileSystem, `${root}/consumequeue`),
+  );
   const wanted = Math.ceil(options.mappedFileSizeConsumeQueue / UNIT_SIZE) *
     UNIT_SIZE;
   if (queue !== undefined && queue !== wanted && queue % UNIT_SIZE === 0) {
     adopted.mappedFileSizeConsumeQueue = queue;
   }
-  adoptIndexSizes(fileSystem, options, adopted);
+  adoptIndexSizes(fileSystem, options, adopted, recorded);
   for (const key of Object.keys(adopted) as SizeKey[]) {
     checkExplicit(key, options, adopted[key]!);
     logger.info("The existing store decides a size", {
@@ -48,11 +65,13 @@ export function adoptStoreSizes(
   return Object.freeze({ ...options, ...adopted });
 }
 
-type SizeKey =
-  | "mappedFileSizeCommitLog"
-  | "mappedFileSizeConsumeQueue"
-  | "maxHashSlotNum"
-  | "maxIndexNum";
+const SIZE_KEYS = [
+  "mappedFileSizeCommitLog",
+  "mappedFileSizeConsumeQueue",
+  "maxHashSlotNum",
+  "maxIndexNum",
+] as const;
+type SizeKey = typeof SIZE_KEYS[number];
 
 function checkExplicit(
   key: SizeKey,
@@ -68,6 +87,27 @@ function checkExplicit(
     String(options[key]),
     `Set ${key}=${adopted}, or remove the setting`,
   );
+}
+
+/** Undefined without files: the store has no size yet. */
+function sizeOf(
+  recorded: number,
+  inFile: number | undefined,
+): number | undefined {
+  return inFile === undefined || recorded === 0 ? inFile : recorded;
+}
+
+/** Notes the sizes in force, for the next start. False when they were known. */
+export function recordStoreSizes(
+  checkpoint: StoreCheckpoint,
+  options: MessageStoreOptions,
+): boolean {
+  let isChanged = false;
+  for (const key of SIZE_KEYS) {
+    isChanged ||= checkpoint[key] !== options[key];
+    checkpoint[key] = options[key];
+  }
+  return isChanged;
 }
 
 function sizeOfFirst(
@@ -104,12 +144,21 @@ function adoptIndexSizes(
   fileSystem: FileSystem,
   options: MessageStoreOptions,
   adopted: { maxHashSlotNum?: number; maxIndexNum?: number },
+  recorded: StoreCheckpoint,
 ): void {
   const directory = `${options.storePathRootDir}/index`;
   const first = fileSystem.list(directory).find((it) =>
     !it.isDirectory && /^\d{17}$/.test(it.name)
   );
   if (first === undefined) return;
+  const { maxHashSlotNum, maxIndexNum } = recorded;
+  if (maxHashSlotNum > 0 && maxIndexNum > 0) {
+    if (maxHashSlotNum !== options.maxHashSlotNum) {
+      adopted.maxHashSlotNum = maxHashSlotNum;
+    }
+    if (maxIndexNum !== options.maxIndexNum) adopted.maxIndexNum = maxIndexNum;
+    return;
+  }
   const size = fileSystem.stat(`${directory}/${first.name}`)?.size ?? 0;
   const configured = INDEX_HEADER_SIZE +
     INDEX_SLOT_SIZE * options.maxHashSlotNum +
