@@ -65,9 +65,9 @@ export class Channel
   #remoteHost: SocketAddress | null = null;
   #isOpen = true;
   #isClosed = false;
-  #isReading = false;
   #frames = 0;
   #receivedMs = 0;
+  #readMs = 0;
 
   constructor(host: ChannelHost, remoteAddress: string) {
     const { options, clock } = host;
@@ -209,9 +209,15 @@ export class Channel
 
   /** Checks the time limits; `nowMs` is monotonic. */
   tick(nowMs: number): void {
-    this.#pending.expire(nowMs);
+    const lastSentMs = this.#pending.expire(nowMs);
     if (!this.#isOpen) return;
-    const { options, counters, idleTimeMs } = this.#host;
+    const { options, counters, idleTimeMs, isServer } = this.#host;
+    // Nothing at all came since that request: the path is dead, perhaps
+    // without a word from TCP, and the next request needs a new connection.
+    if (!isServer && lastSentMs > this.#readMs) {
+      counters.timeoutCloses++;
+      return this.terminate();
+    }
     const overdue = this.#watch.check(nowMs, this, options, idleTimeMs);
     if (overdue === null) return;
     counters.timeoutCloses++;
@@ -241,9 +247,9 @@ export class Channel
     if (!this.#isOpen) return;
     const nowMs = this.#host.clock.monotonicMs();
     this.#watch.touch(nowMs);
+    this.#readMs = nowMs;
     this.#receivedMs = this.#host.clock.nowMs();
     const frames = this.#frames;
-    this.#isReading = true;
     this.#outbox.cork();
     try {
       this.#decoder.push(bytes, this.#onFrame);
@@ -251,7 +257,6 @@ export class Channel
       if (!(error instanceof FrameError)) throw error;
       this.#junk(error, this.#frames === 0);
     } finally {
-      this.#isReading = false;
       this.#outbox.uncork();
     }
     if (this.#decoder.pendingBytes === 0 || !this.#gate.isOpen) {
@@ -294,9 +299,10 @@ export class Channel
 
   #onFlushed(): void {
     const { options, clock, counters, isServer } = this.#host;
-    if (!this.#isReading) this.#watch.touch(clock.monotonicMs());
-    // A client must go on reading answers while its requests queue up.
-    if (!isServer) return;
+    // A client that only writes is not idle, and it must go on reading answers
+    // while its requests queue up. A server writes to dead peers, too: there
+    // only what is read counts, and a queue that shrinks.
+    if (!isServer) return this.#watch.touch(clock.monotonicMs());
     const queued = this.#outbox.queuedBytes;
     if (queued > options.writeQueueBytesMax) {
       counters.timeoutCloses++;
@@ -304,6 +310,9 @@ export class Channel
       this.terminate();
     } else if (queued > options.writeQueueBytesHigh) {
       this.#gate.pause(PAUSED_BY_WRITE_QUEUE);
+    } else if (queued === 0) {
+      // An answer counts as on its way until here: a stop may wait for it.
+      this.#host.onProgress();
     }
   }
 

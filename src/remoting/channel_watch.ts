@@ -34,7 +34,7 @@ export class ChannelWatch {
     this.#sentMs = nowMs;
   }
 
-  /** Something was read or written. */
+  /** The peer has shown that it lives. */
   touch(nowMs: number): void {
     this.#activeMs = nowMs;
   }
@@ -65,6 +65,8 @@ export class ChannelWatch {
       if (elapsedMs >= frameTimeoutMs) return "frame";
     }
     if (channel.queuedBytes === 0 || channel.sentBytes !== this.#sentBytes) {
+      // A queue that shrinks is a sign of life: somebody takes the bytes.
+      if (channel.queuedBytes > 0) this.#activeMs = nowMs;
       this.#sentBytes = channel.sentBytes;
       this.#sentMs = nowMs;
     } else if (nowMs - this.#sentMs >= writeStallMs) return "write-stall";

@@ -62,9 +62,10 @@ export class PendingRequests {
     return true;
   }
 
-  /** Rejects what waits too long. */
-  expire(nowMs: number): void {
-    if (nowMs < this.#nextDeadlineMs) return;
+  /** Rejects what waits too long; returns when the last of them was sent, -1 without any. */
+  expire(nowMs: number): number {
+    let lastSentMs = -1;
+    if (nowMs < this.#nextDeadlineMs) return lastSentMs;
     let next = Infinity;
     for (const [opaque, pending] of this.#table) {
       if (pending.deadlineMs > nowMs) {
@@ -72,6 +73,8 @@ export class PendingRequests {
         continue;
       }
       this.#table.delete(opaque);
+      const sentMs = pending.deadlineMs - pending.timeoutMs;
+      lastSentMs = Math.max(lastSentMs, sentMs);
       pending.reject(
         new RemotingTimeoutError(
           this.#address,
@@ -81,6 +84,7 @@ export class PendingRequests {
       );
     }
     this.#nextDeadlineMs = next;
+    return lastSentMs;
   }
 
   /** Rejects everything: the connection is gone. */

@@ -19,22 +19,25 @@ export class MemoryConnection implements Connection {
   isDeaf = false;
   isClosed = false;
   #inbox: Uint8Array[] = [];
-  #queuedBytes = 0;
+  #undelivered = 0;
+  /** True from a write to a deaf peer until everything is delivered. */
+  #isQueued = false;
 
   constructor(readonly localAddress: string, readonly remoteAddress: string) {}
 
   get queuedBytes(): number {
-    return this.#queuedBytes;
+    return this.#isQueued ? this.#undelivered : 0;
   }
 
   write(bytes: Uint8Array): number {
     if (this.isClosed) return 0;
     const copy = bytes.slice();
     this.written.push(copy);
-    this.#queuedBytes += copy.length;
+    this.#undelivered += copy.length;
+    if (this.peer.isDeaf) this.#isQueued = true;
     this.peer.#inbox.push(copy);
     void SOON.then(() => this.peer.pump());
-    return this.peer.isDeaf ? this.#queuedBytes : 0;
+    return this.queuedBytes;
   }
 
   pause(): void {
@@ -62,9 +65,12 @@ export class MemoryConnection implements Connection {
     if (this.isDeaf) return;
     while (!this.isPaused && !this.isClosed && this.#inbox.length > 0) {
       const chunk = this.#inbox.shift()!;
-      this.peer.#queuedBytes -= chunk.length;
+      this.peer.#undelivered -= chunk.length;
       this.events.onData(chunk);
-      if (this.peer.#queuedBytes === 0) this.peer.events.onDrain();
+      if (this.peer.#isQueued && this.peer.#undelivered === 0) {
+        this.peer.#isQueued = false;
+        this.peer.events.onDrain();
+      }
     }
   }
 

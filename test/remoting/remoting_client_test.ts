@@ -104,7 +104,7 @@ describe("RemotingClient", () => {
 
   it("rejects by deadline, and drops the late answer", async () => {
     const answers: (() => void)[] = [];
-    const rig = await new RemotingRig([[11, (context) => {
+    const rig = await new RemotingRig([[10, echo], [11, (context) => {
       answers.push(() => context.respond(createResponse(0)));
       return HELD;
     }]]).listen();
@@ -113,6 +113,7 @@ describe("RemotingClient", () => {
     invoked.catch(() => {});
     await settle();
     rig.clock.advance(1000);
+    await client.invoke(rig.address, createRequest(10), 1000);
     client.tick(rig.clock.nowMs());
     await assertRejects(
       () => invoked,
@@ -125,6 +126,24 @@ describe("RemotingClient", () => {
     await settle();
     answers[1]!();
     assertEquals((await next).code, 0);
+  });
+
+  it("drops a connection over which nothing came since a request timed out", async () => {
+    const rig = await new RemotingRig([[10, echo], [11, () => HELD]]).listen();
+    const client = rig.client();
+    await client.invoke(rig.address, createRequest(10), 1000);
+    rig.clock.advance(1);
+    const invoked = client.invoke(rig.address, createRequest(11), 1000);
+    const other = client.invoke(rig.address, createRequest(11), 9000);
+    for (const it of [invoked, other]) it.catch(() => {});
+    await settle();
+    rig.clock.advance(1000);
+    client.tick(rig.clock.nowMs());
+    await assertRejects(() => invoked, RemotingTimeoutError);
+    await assertRejects(() => other, RemotingClosedError);
+    const next = await client.invoke(rig.address, createRequest(10), 1000);
+    assertEquals(next.code, 0);
+    assertEquals(rig.opened.length, 2);
   });
 
   it("rejects what waits when the connection ends or the client closes", async () => {

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
 import {
+  createRequest,
   createResponse,
   type RemotingCommand,
 } from "../../src/protocol/remoting_command.ts";
@@ -122,6 +123,17 @@ describe("remoting limits", () => {
     await rig.pass(60_000);
     assertEquals(active.isClosed, true);
     assertEquals(rig.logger.lines.length, 0);
+  });
+
+  it("takes writes to a silent peer for no sign of life", async () => {
+    const rig = await new RemotingRig([[10, echo]]).listen();
+    const peer = await rig.peer();
+    for (let round = 0; round < 12; round++) {
+      assertEquals(peer.isClosed, false);
+      rig.opened[0]!.invokeOneway(createRequest(40));
+      await rig.pass(10_000);
+    }
+    assertEquals(peer.isClosed, true);
   });
 
   it("closes a first frame that dribbles after 30 s, a later one after 120 s", async () => {
