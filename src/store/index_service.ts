@@ -118,16 +118,16 @@ export class IndexService {
     const last = this.#files.at(-1);
     if (last !== undefined && !lastExitOk) repairSlots(last);
     last?.slots.dropPages();
-    const end = last?.header.endPhyOffset ?? 0;
+    const end = endOf(last);
     // The checkpoint knows of records without keys, if it speaks of these very files.
     this.#indexedPhyOffset = end === checkpoint.indexEndPhyOffset
       ? Math.max(end, checkpoint.indexedPhyOffset)
-      : end;
+      : Math.max(0, end);
     return { rebuildFrom: this.#indexedPhyOffset };
   }
 
   /** Forgets records at or beyond `phyOffset`, where the log ends; durable when resolved. */
-  truncateDirty(phyOffset: number): Promise<void> {
+  async truncateDirty(phyOffset: number): Promise<void> {
     this.endBatch();
     const count = this.#files.length;
     for (;;) {
@@ -144,8 +144,9 @@ export class IndexService {
       });
     }
     this.#indexedPhyOffset = Math.min(this.#indexedPhyOffset, phyOffset);
-    this.#ports.checkpoint.indexedPhyOffset = this.#indexedPhyOffset;
-    return this.flush();
+    await this.flush();
+    // What the checkpoint on disk says of the old files must not be believed of new ones.
+    await this.#ports.checkpoint.flush();
   }
 
   /** Files the keys of one record; skipped when that was done before. Never throws. */
@@ -327,7 +328,7 @@ export class IndexService {
     const isIdle = !this.#hasNewKeys;
     this.#hasNewKeys = false;
     await this.#disk.syncDirectories();
-    let end = this.#files.at(-1)?.header.endPhyOffset ?? 0;
+    let end = endOf(this.#files.at(-1));
     for (const file of this.#files.filter((it) => it.isDirty)) {
       end = await this.#flushFile(file, indexed);
       if (file.isFull) file.dropBuffers();
@@ -369,4 +370,11 @@ export class IndexService {
       this.#disk.remove(file);
     }
   }
+}
+
+/** -1 without any entry: a record at offset 0 is something else. */
+function endOf(file: IndexFile | undefined): number {
+  if (file === undefined) return -1;
+  const { indexCount, endPhyOffset } = file.header;
+  return indexCount <= 1 && endPhyOffset === 0 ? -1 : endPhyOffset;
 }
