@@ -19,6 +19,8 @@ export interface PullCounters {
   missTimes: number;
   /** Messages handed out. */
   transferredCount: number;
+  /** Bytes of their records. */
+  transferredBytes: number;
 }
 
 /** What a rate may be asked of. */
@@ -42,6 +44,7 @@ export class BrokerStats {
     foundTimes: 0,
     missTimes: 0,
     transferredCount: 0,
+    transferredBytes: 0,
   };
   readonly #putCounters: () => PutCounters;
   /** Ring of samples: time, then one number per item. */

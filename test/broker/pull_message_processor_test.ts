@@ -72,7 +72,12 @@ class Site {
   readonly commits: unknown[][] = [];
   readonly filters: (MessageFilter | null)[] = [];
   readonly deferred: (() => void)[] = [];
-  readonly counters = { foundTimes: 0, missTimes: 0, transferredCount: 0 };
+  readonly counters = {
+    foundTimes: 0,
+    missTimes: 0,
+    transferredCount: 0,
+    transferredBytes: 0,
+  };
   maxOffset = 10;
   result: () => GetMessageResult | Promise<GetMessageResult> = () =>
     found("OFFSET_OVERFLOW_ONE");

@@ -259,6 +259,7 @@ export class PullMessageProcessor {
     if (result.status === "FOUND") {
       counters.foundTimes++;
       counters.transferredCount += result.messageCount;
+      counters.transferredBytes += result.body.length;
     } else counters.missTimes++;
   }
 
