@@ -330,7 +330,10 @@ export class IndexService {
     await this.#disk.syncDirectories();
     let end = endOf(this.#files.at(-1));
     for (const file of this.#files.filter((it) => it.isDirty)) {
-      end = await this.#flushFile(file, indexed);
+      // Keys of younger records are in a file that is not durable yet.
+      const isLast = file === this.#files.at(-1);
+      const covered = Math.min(indexed, file.header.endPhyOffset);
+      end = await this.#flushFile(file, isLast ? indexed : covered);
       if (file.isFull) file.dropBuffers();
     }
     checkpoint.indexEndPhyOffset = end;
