@@ -30,9 +30,10 @@ async function answer(
       } else controller.enqueue(chunk);
     },
   });
+  const { url, method, headers } = request;
   const body = request.body.pipeThrough(counter);
   try {
-    return await handler(new Request(request, { body }));
+    return await handler(new Request(url, { method, headers, body }));
   } catch (error) {
     if (size > HTTP_BODY_SIZE_MAX) return tooLarge();
     throw error;
