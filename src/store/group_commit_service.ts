@@ -46,7 +46,7 @@ export class GroupCommitService {
     return this.#requests.length;
   }
 
-  /** Resolves when everything below `nextOffset` is durable, or at the deadline. */
+  /** Resolves when everything below `nextOffset` is durable, or at the deadline (monotonic). */
   request(nextOffset: number, deadlineMs: number): Promise<FlushStatus> {
     if (this.#failed) return Promise.resolve("FLUSH_DISK_TIMEOUT");
     return new Promise((resolve) => {
@@ -66,7 +66,7 @@ export class GroupCommitService {
     });
   }
 
-  /** Answers those whose deadline has passed. */
+  /** Answers those whose deadline has passed; takes monotonic milliseconds. */
   tick(nowMs: number): void {
     const requests = this.#requests;
     let count = 0;

@@ -291,7 +291,7 @@ export class PutMessageService {
     }
     return groupCommit.request(
       result.phyOffset + result.size,
-      result.storeTimestamp + options.syncFlushTimeout,
+      this.parts.clock.monotonicMs() + options.syncFlushTimeout,
     ).then((status) => {
       if (status === "PUT_OK") return result;
       const reason = this.parts.flags.unwritableReason ??
