@@ -14,6 +14,11 @@ export const REMOTING_KEYS = {
     max: 256 * MIB,
   }),
   connectionsMax: integer(10_000, "Connections of one port", { min: 1 }),
+  bufferedBytesMax: size(
+    128 * MIB,
+    "Received and unsent bytes of all connections of one server",
+    { min: 1 * MIB },
+  ),
   inFlightRequestsMax: integer(
     8_192,
     "Unanswered requests of one connection",
@@ -65,6 +70,7 @@ export function remotingServerOptionsOf(
     ...channelOptionsOf(values),
     outgoingRequestsMax: SERVER_OUTGOING_REQUESTS_MAX,
     connectionsMax: values.connectionsMax,
+    bufferedBytesMax: values.bufferedBytesMax,
     serverChannelMaxIdleTimeMs: values.serverChannelMaxIdleTimeSeconds * 1000,
   });
 }

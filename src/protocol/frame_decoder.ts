@@ -21,7 +21,7 @@ const LENGTH_SIZE = 4;
 const SERIALIZE_TYPE_MAX = 1;
 const PENDING_SIZE_MIN = 4096;
 /** A larger buffer is given back once its frame has been handled. */
-const PENDING_SIZE_KEPT = 64 * 1024;
+const PENDING_SIZE_KEPT = 8 * 1024;
 const NOTHING = new Uint8Array(0);
 
 /**

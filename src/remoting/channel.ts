@@ -13,7 +13,11 @@ import {
   RPC_ONEWAY,
 } from "../protocol/remoting_command.ts";
 import { decodeCommand } from "../protocol/remoting_command_codec.ts";
-import { ChannelWatch, type WatchedChannel } from "./channel_watch.ts";
+import {
+  ChannelWatch,
+  overdueReason,
+  type WatchedChannel,
+} from "./channel_watch.ts";
 import { FOREIGN_HEAD_SIZE, likelyProtocol } from "./foreign_protocol.ts";
 import { Outbox } from "./outbox.ts";
 import { PendingRequests } from "./pending_requests.ts";
@@ -40,6 +44,8 @@ export interface ChannelHost extends DispatchHost {
   readonly isServer: boolean;
   readonly writers: WriterPool;
   onChannelClosed(channel: Channel): void;
+  /** The bytes that a channel holds have changed by `delta`. */
+  onBuffered(delta: number): void;
   /** A request was answered, or queued bytes have gone out. */
   onProgress(): void;
 }
@@ -66,6 +72,7 @@ export class Channel
   #isOpen = true;
   #isClosed = false;
   #frames = 0;
+  #bufferedBytes = 0;
   #receivedMs = 0;
   #readMs = 0;
 
@@ -123,6 +130,11 @@ export class Channel
 
   get queuedBytes(): number {
     return this.#outbox.queuedBytes;
+  }
+
+  /** Bytes of an incomplete frame and of unsent answers, as last reported. */
+  get bufferedBytes(): number {
+    return this.#bufferedBytes;
   }
 
   get isWaiting(): boolean {
@@ -194,6 +206,7 @@ export class Channel
 
   onDrain(): void {
     this.#watch.touch(this.#host.clock.monotonicMs());
+    this.#reportBuffered();
     this.#gate.resume(PAUSED_BY_WRITE_QUEUE);
     this.#host.onProgress();
   }
@@ -204,6 +217,7 @@ export class Channel
     this.#isOpen = false;
     this.#outbox.close();
     this.#pending.close();
+    this.#reportBuffered();
     this.#host.onChannelClosed(this);
   }
 
@@ -221,25 +235,21 @@ export class Channel
     const overdue = this.#watch.check(nowMs, this, options, idleTimeMs);
     if (overdue === null) return;
     counters.timeoutCloses++;
+    const why = overdueReason(overdue, options, this.queuedBytes);
     if (overdue === "first-frame") {
       const head = this.#decoder.peek(FOREIGN_HEAD_SIZE);
-      this.#warn(
-        overdue,
-        `its first frame was not complete within ${options.firstFrameTimeoutMs} ms, perhaps it speaks ${
-          likelyProtocol(head)
-        }`,
-      );
-    } else if (overdue === "frame") {
-      this.#warn(
-        overdue,
-        `a frame was not complete within ${options.frameTimeoutMs} ms`,
-      );
-    } else if (overdue === "write-stall") {
-      this.#warn(
-        overdue,
-        `it took none of ${this.queuedBytes} bytes for ${options.writeStallMs} ms`,
-      );
-    }
+      this.#warn(overdue, `${why}, perhaps it speaks ${likelyProtocol(head)}`);
+    } else if (why !== null) this.#warn(overdue, why);
+    this.terminate();
+  }
+
+  /** Closes this connection to keep the server within its memory. */
+  shed(): void {
+    this.#host.counters.timeoutCloses++;
+    this.#warn(
+      "buffered-bytes",
+      `its ${this.#bufferedBytes} bytes are the most when all connections together hold too many (bufferedBytesMax)`,
+    );
     this.terminate();
   }
 
@@ -262,6 +272,15 @@ export class Channel
     if (this.#decoder.pendingBytes === 0 || !this.#gate.isOpen) {
       this.#watch.complete();
     } else this.#watch.partial(nowMs, frames !== this.#frames);
+    this.#reportBuffered();
+  }
+
+  #reportBuffered(): void {
+    const bytes = this.#isClosed ? 0 : this.pendingBytes + this.queuedBytes;
+    const delta = bytes - this.#bufferedBytes;
+    if (delta === 0) return;
+    this.#bufferedBytes = bytes;
+    this.#host.onBuffered(delta);
   }
 
   readonly #onFrame = (
@@ -314,6 +333,7 @@ export class Channel
       // An answer counts as on its way until here: a stop may wait for it.
       this.#host.onProgress();
     }
+    this.#reportBuffered();
   }
 
   /** Closes for bytes that are no frame, or whose header is unreadable. */

@@ -74,3 +74,21 @@ export class ChannelWatch {
     return isIdle && !channel.isWaiting ? "idle" : null;
   }
 }
+
+/** The limit in words, for the log; null for an idle connection, which is nothing to report. */
+export function overdueReason(
+  overdue: Overdue,
+  options: ChannelOptions,
+  queuedBytes: number,
+): string | null {
+  switch (overdue) {
+    case "first-frame":
+      return `its first frame was not complete within ${options.firstFrameTimeoutMs} ms`;
+    case "frame":
+      return `a frame was not complete within ${options.frameTimeoutMs} ms`;
+    case "write-stall":
+      return `it took none of ${queuedBytes} bytes for ${options.writeStallMs} ms`;
+    case "idle":
+      return null;
+  }
+}

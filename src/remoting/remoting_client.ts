@@ -117,6 +117,10 @@ export class RemotingClient implements ChannelHost {
     this.onClosed?.(address);
   }
 
+  onBuffered(_delta: number): void {
+    // A client bounds each connection, and it chooses whom it connects to.
+  }
+
   onProgress(): void {
     // Nothing waits for the end of requests in progress.
   }

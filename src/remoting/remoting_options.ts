@@ -25,6 +25,11 @@ export interface ChannelOptions {
 export interface RemotingServerOptions extends ChannelOptions {
   /** Connections beyond are refused. */
   readonly connectionsMax: number;
+  /**
+   * Bytes of incomplete frames and of unsent answers, over all connections;
+   * beyond, the connection that holds most of them is closed.
+   */
+  readonly bufferedBytesMax: number;
   /** A connection without reads and writes for so long is closed. */
   readonly serverChannelMaxIdleTimeMs: number;
 }
@@ -55,6 +60,7 @@ export const DEFAULT_REMOTING_SERVER_OPTIONS: RemotingServerOptions = Object
     ...DEFAULT_CHANNEL_OPTIONS,
     outgoingRequestsMax: 256,
     connectionsMax: 10_000,
+    bufferedBytesMax: 128 * MIB,
     serverChannelMaxIdleTimeMs: 120_000,
   });
 

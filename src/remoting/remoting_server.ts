@@ -55,6 +55,7 @@ export class RemotingServer implements ChannelHost {
   readonly #channels = new Set<Channel>();
   readonly #listeners: Listener[] = [];
   #isStopping = false;
+  #bufferedBytes = 0;
   /** Set while `stop` waits. */
   #onProgress: (() => void) | null = null;
 
@@ -87,6 +88,11 @@ export class RemotingServer implements ChannelHost {
 
   get isStopping(): boolean {
     return this.#isStopping;
+  }
+
+  /** Bytes of incomplete frames and of unsent answers, over all connections. */
+  get bufferedBytes(): number {
+    return this.#bufferedBytes;
   }
 
   get connectionCount(): number {
@@ -137,6 +143,13 @@ export class RemotingServer implements ChannelHost {
     this.onProgress();
   }
 
+  onBuffered(delta: number): void {
+    this.#bufferedBytes += delta;
+    if (delta > 0 && this.#bufferedBytes > this.#options.bufferedBytesMax) {
+      this.#shed();
+    }
+  }
+
   onProgress(): void {
     this.#onProgress?.();
   }
@@ -150,6 +163,18 @@ export class RemotingServer implements ChannelHost {
     await done.promise;
     deadline.cancel();
     this.#onProgress = null;
+  }
+
+  /** Closes the connection that holds most; one is enough, the next comes with the next bytes. */
+  #shed(): void {
+    let largest: Channel | null = null;
+    for (const channel of this.#channels) {
+      if (!channel.isOpen) continue;
+      if (channel.bufferedBytes > (largest?.bufferedBytes ?? 0)) {
+        largest = channel;
+      }
+    }
+    largest?.shed();
   }
 
   #isBusy(): boolean {

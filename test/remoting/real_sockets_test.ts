@@ -108,6 +108,26 @@ describe("remoting over real sockets", () => {
     await client.close();
   });
 
+  it("refuses connections beyond connectionsMax and keeps the others", async () => {
+    const { server, client, address } = await start([[10, echo]], {
+      connectionsMax: 1,
+    });
+    await client.invoke(address, createRequest(10), 5000);
+    const other = new RemotingClient(
+      { network, clock, logger: new ListLogger() },
+      DEFAULT_REMOTING_CLIENT_OPTIONS,
+    );
+    const refused = await other.invoke(address, createRequest(10), 5000).then(
+      () => null,
+      (error: Error) => error.name,
+    );
+    assert(refused?.startsWith("Remoting"), `refused by ${refused}`);
+    await client.invoke(address, createRequest(10), 5000);
+    assertEquals(server.connectionCount, 1);
+    await Promise.all([client.close(), other.close()]);
+    await server.stop(1000);
+  });
+
   it("stops reading requests of a peer that takes no answers, and goes on", async () => {
     const count = 200;
     let pulls = 0;

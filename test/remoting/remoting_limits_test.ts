@@ -170,6 +170,31 @@ describe("remoting limits", () => {
     assertEquals(peer.answers().length, 1);
   });
 
+  it("closes the connection that holds most when all together hold too much", async () => {
+    const rig = await new RemotingRig([[10, echo]], {
+      bufferedBytesMax: 4 * MIB,
+    }).listen();
+    const peers = [];
+    for (const size of [0.5, 1.5, 1, 0.8]) {
+      const peer = await rig.peer();
+      const body = new Uint8Array(2 * MIB);
+      peer.connection.write(
+        requestFrame(10, 1, { body }).slice(0, size * MIB),
+      );
+      await settle();
+      peers.push(peer);
+    }
+    assertEquals(peers.map((it) => it.isClosed), [false, false, false, false]);
+    assertEquals(rig.server.bufferedBytes, Math.floor(3.8 * MIB));
+    peers[3]!.connection.write(new Uint8Array(0.5 * MIB));
+    await settle();
+    assertEquals(peers.map((it) => it.isClosed), [false, true, false, false]);
+    assert(rig.logger.lines[0]!.message.includes("bufferedBytesMax"));
+    for (const peer of peers) peer.connection.terminate();
+    await settle();
+    assertEquals(rig.server.bufferedBytes, 0);
+  });
+
   it("refuses connections beyond connectionsMax", async () => {
     const rig = await new RemotingRig([[10, echo]], { connectionsMax: 2 })
       .listen();
