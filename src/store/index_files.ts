@@ -145,7 +145,10 @@ export class IndexFiles {
     );
     try {
       file.load();
-      return file;
+      if (lastExitOk || file.header.indexCount > 1) return file;
+      file.file.dispose();
+      this.#drop(path, "it holds nothing yet");
+      return undefined;
     } catch (error) {
       if (!(error instanceof UnsafeIntegerError)) throw error;
       file.file.dispose();

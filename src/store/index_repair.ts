@@ -4,6 +4,14 @@ import type { IndexFile } from "./index_file.ts";
 
 const CHUNK_ENTRIES = 3_276;
 
+/** False when a crash left half of a header: it must agree with its first and last entry. */
+export function isHeaderSound(file: IndexFile): boolean {
+  const { indexCount, beginPhyOffset, endPhyOffset } = file.header;
+  if (indexCount <= 1) return beginPhyOffset === endPhyOffset;
+  return file.entry(1).phyOffset === beginPhyOffset &&
+    file.entry(indexCount - 1).phyOffset === endPhyOffset;
+}
+
 /**
  * Walks every slot that points at or beyond the count back to an entry that counts. Entries
  * beyond the count are trusted only as far as they prove to belong to the slot; if one does

@@ -18,7 +18,7 @@ import type { IndexFile, IndexGeometry } from "./index_file.ts";
 import { IndexFiles } from "./index_files.ts";
 import { indexKeyHash, indexKeyHashes } from "./index_key.ts";
 import { selectPhyOffsets } from "./index_query.ts";
-import { cutIndexFile, repairSlots } from "./index_repair.ts";
+import { cutIndexFile, isHeaderSound, repairSlots } from "./index_repair.ts";
 import type { StoreCheckpoint } from "./store_checkpoint.ts";
 
 /** Tries before the index is marked off; each leaves nothing behind. */
