@@ -1,5 +1,4 @@
 /** Channel: one remoting connection, whoever opened it. */
-import type { Clock } from "../io/clock.ts";
 import type { Connection, ConnectionEvents } from "../io/network.ts";
 import {
   parseSocketAddress,
@@ -10,7 +9,6 @@ import { FrameError } from "../protocol/frame_error.ts";
 import {
   isResponse,
   type RemotingCommand,
-  RPC_ONEWAY,
 } from "../protocol/remoting_command.ts";
 import { decodeCommand } from "../protocol/remoting_command_codec.ts";
 import {
@@ -20,25 +18,18 @@ import {
 } from "./channel_watch.ts";
 import { FOREIGN_HEAD_SIZE, likelyProtocol } from "./foreign_protocol.ts";
 import { Outbox } from "./outbox.ts";
-import { PendingRequests } from "./pending_requests.ts";
+import { type OutgoingHost, OutgoingRequests } from "./outgoing_requests.ts";
 import {
   PAUSED_BY_IN_FLIGHT,
   PAUSED_BY_WRITE_QUEUE,
   ReadGate,
 } from "./read_gate.ts";
-import {
-  RemotingClosedError,
-  RemotingTooMuchRequestError,
-} from "./remoting_errors.ts";
-import type { ChannelOptions } from "./remoting_options.ts";
 import { type DispatchHost, RequestDispatcher } from "./request_dispatcher.ts";
 import type { RemotingConnection } from "./request_processor.ts";
 import type { WriterPool } from "./writer_pool.ts";
 
 /** What the channels of one server or client share. */
-export interface ChannelHost extends DispatchHost {
-  readonly clock: Clock;
-  readonly options: ChannelOptions;
+export interface ChannelHost extends DispatchHost, OutgoingHost {
   readonly idleTimeMs: number;
   /** True: what is queued for the peer are answers to its own requests. */
   readonly isServer: boolean;
@@ -64,7 +55,7 @@ export class Channel
   readonly #decoder: FrameDecoder;
   readonly #dispatcher: RequestDispatcher;
   readonly #outbox: Outbox;
-  readonly #pending: PendingRequests;
+  readonly #outgoing: OutgoingRequests;
   readonly #watch: ChannelWatch;
   readonly #gate = new ReadGate(() => this.#read(NOTHING));
   #connection: Connection | null = null;
@@ -92,7 +83,11 @@ export class Channel
       this.#outbox,
       () => this.#onAnswered(),
     );
-    this.#pending = new PendingRequests(remoteAddress);
+    this.#outgoing = new OutgoingRequests(
+      remoteAddress,
+      host,
+      this.#outbox,
+    );
     this.#watch = new ChannelWatch(clock.monotonicMs());
   }
 
@@ -138,7 +133,7 @@ export class Channel
   }
 
   get isWaiting(): boolean {
-    return this.#pending.size > 0;
+    return this.#outgoing.isWaiting;
   }
 
   attach(connection: Connection): void {
@@ -151,39 +146,17 @@ export class Channel
     request: RemotingCommand,
     timeoutMs: number,
   ): Promise<RemotingCommand> {
-    const refusal = this.refusalOf(request);
-    if (refusal !== null) return Promise.reject(refusal);
-    request.opaque = this.#pending.nextOpaque();
-    try {
-      this.#outbox.send(request);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    const { clock } = this.#host;
-    return this.#pending.add(request, timeoutMs, clock.monotonicMs());
+    return this.#outgoing.invoke(request, timeoutMs, this.#isOpen);
   }
 
   /** Throws `RangeError` when the frame would be too large. */
   invokeOneway(request: RemotingCommand): void {
-    if (!this.#isOpen) return;
-    request.opaque = this.#pending.nextOpaque();
-    request.flag |= RPC_ONEWAY;
-    this.#outbox.send(request);
+    if (this.#isOpen) this.#outgoing.invokeOneway(request);
   }
 
   /** Why a request cannot be sent now, or null. */
   refusalOf(request: RemotingCommand): Error | null {
-    const { code } = request;
-    const address = this.remoteAddress;
-    const { outgoingRequestsMax, writeQueueBytesMax } = this.#host.options;
-    if (!this.#isOpen) return new RemotingClosedError(address, code);
-    const why = this.#pending.size >= outgoingRequestsMax
-      ? `${this.#pending.size} requests wait for an answer already`
-      : this.queuedBytes > writeQueueBytesMax
-      ? `${this.queuedBytes} bytes wait to be sent already`
-      : null;
-    if (why === null) return null;
-    return new RemotingTooMuchRequestError(address, code, why);
+    return this.#outgoing.refusalOf(request, this.#isOpen);
   }
 
   close(): void {
@@ -216,14 +189,14 @@ export class Channel
     this.#isClosed = true;
     this.#isOpen = false;
     this.#outbox.close();
-    this.#pending.close();
+    this.#outgoing.close();
     this.#reportBuffered();
     this.#host.onChannelClosed(this);
   }
 
   /** Checks the time limits; `nowMs` is monotonic. */
   tick(nowMs: number): void {
-    const lastSentMs = this.#pending.expire(nowMs);
+    const lastSentMs = this.#outgoing.expire(nowMs);
     if (!this.#isOpen) return;
     const { options, counters, idleTimeMs, isServer } = this.#host;
     // Nothing at all came since that request: the path is dead, perhaps
@@ -297,7 +270,7 @@ export class Channel
       return false;
     }
     this.#frames++;
-    if (isResponse(command)) this.#pending.complete(command);
+    if (isResponse(command)) this.#outgoing.complete(command);
     else {
       this.#dispatcher.dispatch(command, this.#receivedMs);
       const { inFlightRequestsMax } = this.#host.options;
