@@ -108,7 +108,8 @@ export class IndexService {
     if (!lastExitOk) {
       this.#dropFrom(
         this.#files.findIndex((it) =>
-          it.header.endTimestamp > checkpoint.indexMsgTimestamp
+          it.header.endTimestamp > checkpoint.indexMsgTimestamp ||
+          !isHeaderSound(it)
         ),
       );
     }
