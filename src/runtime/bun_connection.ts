@@ -5,7 +5,7 @@ import { addressText } from "./address.ts";
 /** How long a closing connection may take to send what it holds. */
 const CLOSE_MAX_MS = 1000;
 
-/** Milliseconds of silence after which the kernel asks whether the peer lives. */
+/** Silence after which the kernel asks whether the peer lives. */
 const KEEP_ALIVE_MS = 60_000;
 
 const ignore: ConnectionEvents = { onData() {}, onDrain() {}, onClose() {} };
@@ -76,13 +76,25 @@ export class BunConnection implements Connection {
 
   /** The socket's own events, in the words of Bun. */
   onData(bytes: Uint8Array): void {
-    if (this.#state === "open") this.#guard(() => this.#events.onData(bytes));
+    if (this.#state !== "open") return;
+    try {
+      this.#events.onData(bytes);
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   onWritable(): void {
     if (this.#state === "closed" || !this.#flush()) return;
-    if (this.#state === "open") this.#guard(() => this.#events.onDrain());
-    else this.#socket.shutdown();
+    if (this.#state === "closing") {
+      this.#socket.shutdown();
+      return;
+    }
+    try {
+      this.#events.onDrain();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   onEnd(reason: string | null): void {
@@ -123,12 +135,8 @@ export class BunConnection implements Connection {
   }
 
   /** A listener that throws loses its connection, not the process. */
-  #guard(run: () => void): void {
-    try {
-      run();
-    } catch (error) {
-      this.#failure = error instanceof Error ? error.message : String(error);
-      this.terminate();
-    }
+  #fail(error: unknown): void {
+    this.#failure = error instanceof Error ? error.message : String(error);
+    this.terminate();
   }
 }

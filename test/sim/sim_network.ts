@@ -36,6 +36,7 @@ export class SimNetwork {
   readonly #links = new Map<string, SimLink>();
   readonly #listeners = new Map<string, Accept>();
   readonly #cuts = new Set<string>();
+  readonly #dark = new Set<string>();
   #established: Established[] = [];
   #lastPort = FIRST_FREE_PORT;
 
@@ -88,8 +89,9 @@ export class SimNetwork {
     this.#end(host, (own) => own.terminate());
   }
 
-  /** The power goes: peers see nothing either. */
+  /** The power goes: peers see nothing either, until the host listens again. */
   powerOff(host: string): void {
+    this.#dark.add(host);
     this.#end(host, () => {});
   }
 
@@ -118,6 +120,7 @@ export class SimNetwork {
       OWN_ADDRESS.has(at.hostname) || at.hostname === host;
     if (!isOurs) return Promise.reject(listenError(at, "EADDRNOTAVAIL", null));
     this.#listeners.set(key, accept);
+    this.#dark.delete(host);
     return Promise.resolve({
       hostname: at.hostname,
       port,
@@ -142,6 +145,7 @@ export class SimNetwork {
     if (this.#cuts.has(`${from} ${target}`)) {
       throw connectError(to, "EHOSTUNREACH", null);
     }
+    if (this.#dark.has(target)) await new Promise(() => {}); // Nobody answers.
     const accept = this.#listeners.get(`${target} ${to.port}`);
     if (!accept) {
       await new Promise<void>((resolve) => back.send(0, resolve));
