@@ -36,10 +36,13 @@ import {
   queueKey,
   subscribeQueues,
 } from "./route_queues.ts";
+import { TickPauses } from "./tick_pauses.ts";
 
 /** A heartbeat or rebalance out of turn comes at most so often. */
 const HEARTBEAT_AGAIN_MS = 1_000;
 const REBALANCE_AGAIN_MS = 1_000;
+/** How long the former owner of a queue has to commit. */
+const HANDOVER_MS = 300;
 
 /** Consumes for one group. */
 export class Consumer implements ClientMember {
@@ -51,6 +54,7 @@ export class Consumer implements ClientMember {
   readonly #tasks = new Map<string, PullTask>();
   /** Brokers that had a heartbeat. */
   readonly #brokers = new Set<string>();
+  readonly #pauses = new TickPauses();
   #isRunning = false;
   #rebalancing: Promise<void> | undefined;
   #rebalanceAtMs = Infinity;
@@ -120,6 +124,7 @@ export class Consumer implements ClientMember {
     if (!this.#isRunning) return;
     this.#isRunning = false;
     this.#instance.removeMember(this);
+    this.#pauses.close();
     await this.#rebalancing;
     const tasks = [...this.#tasks.values()];
     await Promise.all(tasks.map((it) => it.stop()));
@@ -132,6 +137,7 @@ export class Consumer implements ClientMember {
   }
 
   tick(nowMs: number): void {
+    this.#pauses.tick(nowMs);
     for (const task of this.#tasks.values()) task.tick(nowMs);
     if (nowMs >= this.#heartbeatAtMs) {
       this.#heartbeat().catch((error) => this.#warn(error));
@@ -145,7 +151,9 @@ export class Consumer implements ClientMember {
   }
 
   onConsumerIdsChanged(group: string): void {
-    if (group === this.#options.consumerGroup) this.#rebalanceAtMs = 0;
+    if (group !== this.#options.consumerGroup) return;
+    this.#rebalanceAtMs = 0;
+    this.#commitAtMs = 0;
   }
 
   onResetOffset(request: RemotingCommand): void {
@@ -235,6 +243,11 @@ export class Consumer implements ClientMember {
     );
     await this.#release(lost);
     const missing = mine.filter((it) => !this.#tasks.has(queueKey(it)));
+    if (missing.length === 0) return;
+    // Whoever had these queues commits before they are read: fewer duplicates.
+    if (members.length > 1) {
+      await this.#pauses.until(this.#instance.nowMs() + HANDOVER_MS);
+    }
     await Promise.all(missing.map((it) => this.#take(subscription, it)));
   }
 

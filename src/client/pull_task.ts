@@ -24,6 +24,7 @@ import type { ConsumerOptions, MessageListener } from "./consumer_options.ts";
 import { messageOf, MQClientError, refusedBy } from "./mq_client_error.ts";
 import { anyAddressOf, type MQClientInstance } from "./mq_client_instance.ts";
 import { brokerDataOf, MASTER_ID } from "./route_queues.ts";
+import { TickPauses } from "./tick_pauses.ts";
 
 /** PullSysFlag's bit for a pull that may be held. */
 const FLAG_SUSPEND = 0x2;
@@ -52,7 +53,7 @@ export class PullTask {
   #brokerId = MASTER_ID;
   #isStopped = false;
   #delivering: Promise<void> = Promise.resolve();
-  #wake: { atMs: number; resolve: () => void } | undefined;
+  readonly #pauses = new TickPauses();
 
   constructor(context: PullContext, queue: MessageQueue, offset: number) {
     this.#context = context;
@@ -85,7 +86,7 @@ export class PullTask {
   /** No listener call begins any more; resolves when a running one has ended. */
   stop(): Promise<void> {
     this.#isStopped = true;
-    this.#wake?.resolve();
+    this.#pauses.close();
     return this.#delivering;
   }
 
@@ -94,13 +95,11 @@ export class PullTask {
     this.#generation++;
     this.#pullOffset = offset;
     this.#consumedOffset = offset;
-    this.#wake?.resolve();
+    this.#pauses.endAll();
   }
 
   tick(nowMs: number): void {
-    if (this.#wake !== undefined && nowMs >= this.#wake.atMs) {
-      this.#wake.resolve();
-    }
+    this.#pauses.tick(nowMs);
   }
 
   async #run(): Promise<void> {
@@ -236,11 +235,6 @@ export class PullTask {
   }
 
   #pause(ms: number): Promise<void> {
-    if (this.#isStopped) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = { atMs: this.#context.instance.nowMs() + ms, resolve };
-    return promise.finally(() => {
-      this.#wake = undefined;
-    });
+    return this.#pauses.until(this.#context.instance.nowMs() + ms);
   }
 }

@@ -5,7 +5,11 @@ import type { RemotingCommand } from "../protocol/remoting_command.ts";
 import { Channel, type ChannelHost } from "./channel.ts";
 import { LogLimiter } from "./log_limiter.ts";
 import { RemotingCounters } from "./remoting_counters.ts";
-import { connectFailure, RemotingConnectError } from "./remoting_errors.ts";
+import {
+  connectFailure,
+  RemotingConnectError,
+  RemotingTimeoutError,
+} from "./remoting_errors.ts";
 import type { RemotingClientOptions } from "./remoting_options.ts";
 import type { RemotingPorts } from "./remoting_server.ts";
 import type { ProcessorTable } from "./request_processor.ts";
@@ -18,6 +22,12 @@ interface Attempt {
   readonly channel: Promise<Channel>;
   readonly deadlineMs: number;
   readonly giveUp: (why: string) => void;
+}
+
+/** A request that waits for its connection; its own time may end first. */
+interface Waiting {
+  readonly deadlineMs: number;
+  readonly giveUp: () => void;
 }
 
 /** Sends requests to any address and waits for their answers. */
@@ -35,6 +45,7 @@ export class RemotingClient implements ChannelHost {
   readonly #network: Network;
   readonly #channels = new Map<string, Channel>();
   readonly #attempts = new Map<string, Attempt>();
+  readonly #waiting = new Set<Waiting>();
   #isClosed = false;
   #onAllClosed: (() => void) | null = null;
 
@@ -92,6 +103,9 @@ export class RemotingClient implements ChannelHost {
     for (const attempt of this.#attempts.values()) {
       if (nowMs >= attempt.deadlineMs) attempt.giveUp("connection timed out");
     }
+    for (const it of [...this.#waiting]) {
+      if (nowMs >= it.deadlineMs) it.giveUp();
+    }
     for (const channel of this.#channels.values()) channel.tick(nowMs);
   }
 
@@ -130,9 +144,17 @@ export class RemotingClient implements ChannelHost {
     request: RemotingCommand,
     timeoutMs: number,
   ): Promise<RemotingCommand> {
-    const startedMs = this.clock.monotonicMs();
-    const channel = await this.#connect(address);
-    const leftMs = timeoutMs - (this.clock.monotonicMs() - startedMs);
+    const deadlineMs = this.clock.monotonicMs() + timeoutMs;
+    const { promise, resolve, reject } = Promise.withResolvers<Channel>();
+    const waiting: Waiting = {
+      deadlineMs,
+      giveUp: () =>
+        reject(new RemotingTimeoutError(address, request.code, timeoutMs)),
+    };
+    this.#waiting.add(waiting);
+    this.#connect(address).then(resolve, reject);
+    const channel = await promise.finally(() => this.#waiting.delete(waiting));
+    const leftMs = deadlineMs - this.clock.monotonicMs();
     return channel.invoke(request, Math.max(1, leftMs));
   }
 
