@@ -18,10 +18,13 @@
  * |     80 |    8 | int64 | mappedFileSizeConsumeQueue | ours                                   |
  * |     88 |    8 | int64 | maxHashSlotNum             | ours                                   |
  * |     96 |    8 | int64 | maxIndexNum                | ours                                   |
- * |    104 | 3992 | bytes | unused                     | zero                                   |
+ * |    104 |    8 | int64 | crc                        | ours: CRC-32 of bytes 40 to 71         |
+ * |    112 | 3984 | bytes | unused                     | zero                                   |
  *
- * Apache keeps the bytes from 40 on as they are and never reads them.
+ * Apache keeps the bytes from 40 on as they are and never reads them. The CRC is for a write
+ * that reached the disk in part: what it covers then counts as 0, unknown.
  */
+import { crc32 } from "../base/crc32.ts";
 import { readInt64, UnsafeIntegerError, writeInt64 } from "../base/int64.ts";
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
@@ -29,7 +32,9 @@ import { Coalesced } from "./coalesced.ts";
 import { createDirectories, parentDirectory } from "./directories.ts";
 
 export const STORE_CHECKPOINT_SIZE = 4096;
-const USED_SIZE = 104;
+const CHECKED_FROM = 40;
+const CHECKED_TO = 72;
+const USED_SIZE = 112;
 /** What may be between a timestamp and the data behind it (Java's margin). */
 const SAFETY_MARGIN_MS = 3_000;
 
@@ -78,7 +83,12 @@ export class StoreCheckpoint {
     } finally {
       handle.close();
     }
-    this.#decode(new DataView(bytes.buffer));
+    const crc = crc32(bytes.subarray(CHECKED_FROM, CHECKED_TO));
+    const view = new DataView(bytes.buffer);
+    if (view.getBigInt64(104) !== BigInt(crc)) {
+      bytes.fill(0, CHECKED_FROM, CHECKED_TO);
+    }
+    this.#decode(view);
   }
 
   /** Up to this store time log and queues are durable; recovery begins at or before it. */
@@ -137,6 +147,7 @@ export class StoreCheckpoint {
     writeInt64(view, 80, this.mappedFileSizeConsumeQueue);
     writeInt64(view, 88, this.maxHashSlotNum);
     writeInt64(view, 96, this.maxIndexNum);
+    writeInt64(view, 104, crc32(bytes.subarray(CHECKED_FROM, CHECKED_TO)));
     return bytes;
   }
 

@@ -68,6 +68,23 @@ test("StoreCheckpoint.load() reads what flush() wrote", async () => {
   assertEquals(again.maxIndexNum, 4);
 });
 
+test("StoreCheckpoint.load() forgets our offsets when a write was torn, not the sizes", async () => {
+  const fileSystem = new MemoryFileSystem();
+  const { checkpoint } = open(fileSystem);
+  checkpoint.physicMsgTimestamp = 5;
+  checkpoint.indexedPhyOffset = 99;
+  checkpoint.mappedFileSizeCommitLog = 1024;
+  await checkpoint.flush();
+  const bytes = fileSystem.bytes(PATH);
+  bytes[63] = 100;
+  fileSystem.put(PATH, bytes);
+  const again = open(fileSystem).checkpoint;
+  again.load();
+  assertEquals(again.physicMsgTimestamp, 5);
+  assertEquals(again.indexedPhyOffset, 0);
+  assertEquals(again.mappedFileSizeCommitLog, 1024);
+});
+
 test("StoreCheckpoint.minTimestamp() is never negative", () => {
   const { checkpoint } = open(new MemoryFileSystem());
   checkpoint.physicMsgTimestamp = 100;
