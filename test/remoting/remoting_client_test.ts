@@ -102,6 +102,18 @@ describe("RemotingClient", () => {
     }
   });
 
+  it("ends a request by its own deadline while the connection is still being made", async () => {
+    const rig = new RemotingRig([]);
+    rig.network.isBlackHole = true;
+    const client = rig.client({ connectTimeoutMs: 3000 });
+    const invoked = client.invoke(rig.address, createRequest(10), 500);
+    invoked.catch(() => {});
+    rig.clock.advance(500);
+    client.tick(rig.clock.nowMs());
+    await assertRejects(() => invoked, RemotingTimeoutError, "within 500 ms");
+    await client.close();
+  });
+
   it("rejects by deadline, and drops the late answer", async () => {
     const answers: (() => void)[] = [];
     const rig = await new RemotingRig([[10, echo], [11, (context) => {
