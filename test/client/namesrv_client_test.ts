@@ -1,0 +1,163 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { test } from "node:test";
+import { MQClientError } from "../../src/client/mq_client_error.ts";
+import { NamesrvClient } from "../../src/client/namesrv_client.ts";
+import { encodeTopicRouteData } from "../../src/protocol/body/topic_route_data.ts";
+import {
+  createResponse,
+  type RemotingCommand,
+} from "../../src/protocol/remoting_command.ts";
+import { RemotingConnectError } from "../../src/remoting/remoting_errors.ts";
+import { SimClock } from "../sim/sim_clock.ts";
+
+type Answer = () => RemotingCommand;
+
+/** Name servers that answer as told, and the order in which they were asked. */
+function rig(...names: string[]) {
+  const clock = new SimClock();
+  const asked: string[] = [];
+  const answers = new Map<string, Answer>();
+  const client = new NamesrvClient(
+    {
+      invoke(address) {
+        asked.push(address);
+        const answer = answers.get(address);
+        return answer === undefined
+          ? Promise.reject(new RemotingConnectError(address, "refused"))
+          : Promise.resolve(answer());
+      },
+    },
+    clock,
+    { namesrvAddrs: names, timeoutMs: 3_000, routeAgeMaxMs: 30_000 },
+  );
+  return { clock, asked, answers, client };
+}
+
+const routeTo = (brokerName: string): Answer => () =>
+  createResponse(
+    0,
+    null,
+    {},
+    encodeTopicRouteData({
+      orderTopicConf: null,
+      queueDatas: [],
+      brokerDatas: [{
+        cluster: "c",
+        brokerName,
+        brokerAddrs: new Map([[0, "10.0.0.1:1"]]),
+        enableActingMaster: false,
+        zoneName: null,
+      }],
+      filterServerTable: new Map(),
+    }),
+  );
+const unknown: Answer = () => createResponse(17, "No topic route");
+const notReady: Answer = () => createResponse(1, "name server is not ready");
+
+async function brokerOf(client: NamesrvClient): Promise<string | undefined> {
+  return (await client.route("T"))?.brokerDatas[0]?.brokerName;
+}
+
+test("NamesrvClient stays with the server that answers", async () => {
+  const { asked, answers, client } = rig("a", "b");
+  answers.set("b", routeTo("x"));
+  assertEquals(await brokerOf(client), "x");
+  await client.refreshRoute("T");
+  assertEquals(asked, ["a", "b", "b"]);
+  answers.delete("b");
+  answers.set("a", routeTo("y"));
+  assertEquals(
+    (await client.refreshRoute("T"))?.brokerDatas[0]?.brokerName,
+    "y",
+  );
+  assertEquals(asked.slice(3), ["b", "a"]);
+});
+
+test("NamesrvClient leaves a server that is not ready for one that is", async () => {
+  const { answers, client } = rig("a", "b");
+  answers.set("a", notReady).set("b", routeTo("x"));
+  assertEquals(await brokerOf(client), "x");
+  answers.set("b", notReady);
+  await assertRejects(
+    () => client.refreshRoute("U"),
+    MQClientError,
+    "refused GET_ROUTEINFO_BY_TOPIC with SYSTEM_ERROR (1): name server is not ready",
+  );
+});
+
+test("NamesrvClient.route() serves an old route while it asks for a new one", async () => {
+  const { clock, asked, answers, client } = rig("a");
+  answers.set("a", routeTo("x"));
+  await Promise.all([client.route("T"), client.route("T")]);
+  assertEquals(asked.length, 1);
+  clock.advance(29_999);
+  await client.route("T");
+  assertEquals(asked.length, 1);
+  clock.advance(1);
+  answers.set("a", routeTo("y"));
+  assertEquals(await brokerOf(client), "x");
+  await clock.run(0);
+  assertEquals(await brokerOf(client), "y");
+  assertEquals(asked.length, 2);
+});
+
+test("NamesrvClient.expireRoute() makes the next route() wait, at most once a second", async () => {
+  const { clock, asked, answers, client } = rig("a");
+  answers.set("a", routeTo("x"));
+  await client.route("T");
+  answers.set("a", routeTo("y"));
+  client.expireRoute("T");
+  assertEquals(await brokerOf(client), "x");
+  clock.advance(1_000);
+  client.expireRoute("T");
+  assertEquals(await brokerOf(client), "y");
+  assertEquals(asked.length, 2);
+});
+
+test("NamesrvClient keeps a route that a restarted or dead server does not know", async () => {
+  const { clock, asked, answers, client } = rig("a");
+  assertEquals(await client.route("None").catch(() => "error"), "error");
+  answers.set("a", unknown);
+  assertEquals(await client.route("T"), undefined);
+  answers.set("a", routeTo("x"));
+  await client.route("T");
+  answers.set("a", unknown);
+  clock.advance(2_000);
+  client.expireRoute("T");
+  assertEquals(await brokerOf(client), "x");
+  assertEquals(await client.refreshRoute("T"), undefined);
+  answers.delete("a");
+  clock.advance(2_000);
+  client.expireRoute("T");
+  assertEquals(await brokerOf(client), "x");
+  const before = asked.length;
+  for (let call = 0; call < 10; call++) await client.route("T");
+  assertEquals(asked.length, before);
+});
+
+test("NamesrvClient never asks a server that was taken off the list", async () => {
+  const { asked, answers, client } = rig("old");
+  answers.set("old", routeTo("x")).set("new", routeTo("y"));
+  await client.route("T");
+  client.updateNameServerAddressList(["new"]);
+  await client.refreshRoute("T");
+  assertEquals(asked, ["old", "new"]);
+});
+
+test("NamesrvClient.invokeAllOk() wants every server", async () => {
+  const { answers, client } = rig("a", "b");
+  answers.set("a", () => createResponse(0)).set("b", () => createResponse(0));
+  const request = { ...createResponse(0), code: 100, flag: 0 };
+  assertEquals((await client.invokeAllOk(request)).length, 2);
+  answers.delete("b");
+  await assertRejects(
+    () => client.invokeAllOk(request),
+    MQClientError,
+    "Cannot connect to b: refused",
+  );
+  await assertRejects(
+    () => rig().client.invoke(request),
+    MQClientError,
+    "No name server address is given",
+  );
+});
