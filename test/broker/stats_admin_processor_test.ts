@@ -175,7 +175,7 @@ test("203, 204 and 328 list connections", async () => {
   }]]]);
 });
 
-/** Reference 2.10: a tool may throw on a missing one. */
+/** Reference 2.10, and 4.9's getTransferedTps: a tool may throw on a missing one. */
 const RUNTIME_KEYS = `brokerActive brokerVersionDesc brokerVersion
 msgPutTotalYesterdayMorning msgPutTotalTodayMorning msgPutTotalTodayNow
 msgGetTotalYesterdayMorning msgGetTotalTodayMorning msgGetTotalTodayNow
@@ -194,7 +194,7 @@ ackThreadPoolQueueCapacity ackThreadPoolQueueHeadWaitTimeMills bootTimestamp
 runtime putMessageEntireTimeMax putMessageTimesTotal putMessageFailedTimes
 putMessageSizeTotal putMessageDistributeTime putMessageAverageSize
 dispatchMaxBuffer getMessageEntireTimeMax putTps getFoundTps getMissTps
-getTotalTps getTransferredTps putLatency99 putLatency999 commitLogDiskRatio
+getTotalTps getTransferredTps getTransferedTps putLatency99 putLatency999 commitLogDiskRatio
 consumeQueueDiskRatio commitLogMinOffset commitLogMaxOffset`.split(/\s+/);
 
 test("28 answers every key of reference 2.10", async () => {
