@@ -4,6 +4,7 @@ import { once } from "node:events";
 import process from "node:process";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
+import { withTempDirectory } from "../support/temp_directory.ts";
 import { openRuntime } from "#runtime";
 
 const PROBE = fileURLToPath(
@@ -55,6 +56,15 @@ describe("Process", () => {
     child.stdout.destroy();
     await once(child, "exit");
     assertEquals(child.exitCode, 3);
+  });
+
+  it("ends by itself, but not before a running sync has", async () => {
+    await withTempDirectory(async (root) => {
+      const child = probe("sync", `${root}/a`);
+      child.stdin.end();
+      assertEquals(await outputOf(child), "synced");
+      assertEquals(child.exitCode, 0);
+    });
   });
 
   it("hears signals", async () => {

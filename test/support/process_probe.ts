@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { openRuntime } from "#runtime";
 
-const { process, clock } = openRuntime();
+const { process, clock, fileSystem } = openRuntime();
 const [command, ...rest] = process.args;
 
 if (command === "echo") {
@@ -21,6 +21,9 @@ if (command === "echo") {
   for (let count = 0; count < 4; count++) {
     if (!process.writeBytes("stdout", block)) process.exit(3);
   }
+} else if (command === "sync") {
+  const file = fileSystem.open(rest[0]!, "create");
+  void file.sync().then(() => process.write("stdout", "synced"));
 } else if (command === "signals") {
   clock.every(1000, () => {}); // Keeps the process alive.
   process.onSignal("SIGHUP", () => process.write("stdout", "SIGHUP"));
