@@ -12,6 +12,8 @@ import {
 import type { CommitLog } from "./commit_log.ts";
 
 const CHUNK_SIZE = 262_144;
+/** A larger array, made for one large record, is given back. */
+const SPARE_SIZE_MAX = 4 * CHUNK_SIZE;
 /** A size field above this is garbage, whatever the file size. */
 const RECORD_SIZE_MAX = 268_435_456;
 
@@ -104,8 +106,8 @@ export class RecordScan {
       if (have >= size || this.#holdsRecord(have)) return;
     }
     const wanted = Math.min(available, Math.max(size, CHUNK_SIZE));
-    if (this.bytes.length < wanted || this.bytes.length > 4 * CHUNK_SIZE) {
-      this.bytes = new Uint8Array(Math.max(wanted, CHUNK_SIZE));
+    if (this.bytes.length < wanted || this.bytes.length > SPARE_SIZE_MAX) {
+      this.bytes = new Uint8Array(wanted);
       this.view = new DataView(this.bytes.buffer);
     }
     this.log.readAt(this.offset, this.bytes.subarray(0, wanted));
