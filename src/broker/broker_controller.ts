@@ -23,6 +23,7 @@ import type { BrokerIdentity } from "./broker_outer_api.ts";
 import type { BrokerParts } from "./broker_parts.ts";
 import { bindPorts, GatedNetwork } from "./broker_ports.ts";
 import type { BrokerRegistration } from "./broker_registration.ts";
+import { startErrorOf } from "./broker_start_error.ts";
 import { ShutdownGate } from "./shutdown_gate.ts";
 
 const TICK_INTERVAL_MS = 100;
@@ -98,7 +99,7 @@ export class BrokerController {
       await this.#server.stop(0);
       await this.#client.close();
       await store?.shutdown();
-      throw error;
+      throw startErrorOf(error, this.#options.broker.storePathRootDir);
     }
   }
 

@@ -1,4 +1,7 @@
 /** BrokerStartError: the broker cannot start; names the key, its value and the cure. */
+import { FileError } from "../io/file_system.ts";
+
+/** A wrong setting, or a machine that does not fit it. */
 export class BrokerStartError extends Error {
   override readonly name = "BrokerStartError";
   constructor(
@@ -10,4 +13,21 @@ export class BrokerStartError extends Error {
   ) {
     super(message, options);
   }
+}
+
+/** What a disk says during the start becomes a matter of storePathRootDir; others stay. */
+export function startErrorOf(
+  error: unknown,
+  storePathRootDir: string,
+): unknown {
+  if (!(error instanceof FileError)) return error;
+  return new BrokerStartError(
+    error.message,
+    "storePathRootDir",
+    storePathRootDir,
+    error.kind === "no-space"
+      ? "free space on that disk, or set storePathRootDir to another one"
+      : "set storePathRootDir to a folder that this user can write",
+    { cause: error },
+  );
 }

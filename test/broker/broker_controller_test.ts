@@ -245,3 +245,38 @@ test("BrokerController.stop() answers every send in flight", () =>
     assert(performance.now() - startedMs < 3_000, "the stop took too long");
     client.close();
   }));
+
+test("BrokerController brings a topic back that only the store remembers", () =>
+  withTempDirectory(async (folder) => {
+    const first = await startBroker(folder);
+    let client = await RawClient.open(first.address);
+    await client.send("T", 3, bytes("still here"));
+    client.close();
+    await first.controller.stop();
+    for (const name of ["topics.json", "topics.json.bak"]) {
+      runtime.fileSystem.remove(`${folder}/config/${name}`);
+    }
+    const second = await startBroker(folder);
+    client = await RawClient.open(second.address);
+    const pulled = await client.pull("g", "T", 3, 0);
+    assertEquals(pulled.code, 0, pulled.remark ?? "");
+    assertEquals(text(decodeMessageRecord(pulled.body).body), "still here");
+    client.close();
+    await second.controller.stop();
+  }));
+
+test("BrokerController.start() gives its ports back when the store cannot be opened", () =>
+  withTempDirectory(async (folder) => {
+    const path = `${folder}/taken`;
+    runtime.fileSystem.open(path, "create").close();
+    const error = await assertRejects(
+      () => startBroker(path),
+      BrokerStartError,
+    );
+    assertEquals([error.key, error.value], ["storePathRootDir", path]);
+    const { controller } = await startBroker(`${folder}/free`);
+    const { listenPort } = controller.options.broker;
+    await controller.stop();
+    const again = await startBroker(`${folder}/free`, { listenPort });
+    await again.controller.stop();
+  }));

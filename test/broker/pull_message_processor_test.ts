@@ -267,6 +267,9 @@ test("PullMessageProcessor commits with the flag, once, and suggests by the grou
   assertEquals(answer.extFields.suggestWhichBrokerId, "3");
   site.answer({ sysFlag: 4, commitOffset: 8 });
   assertEquals(site.commits.length, 1);
+  const plain = new Site();
+  plain.result = site.result;
+  assertEquals(plain.answer().extFields.suggestWhichBrokerId, "0");
 });
 
 test("PullMessageProcessor on a slave never moves a reader", () => {

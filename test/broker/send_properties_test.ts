@@ -75,7 +75,7 @@ test("SendProperties.storedText() keeps every other pair", () => {
     "Ünïcode",
   );
   const value = fc.string({ minLength: 1, maxLength: 5 }).filter((it) =>
-    !/[\u0001\u0002]/.test(it)
+    !it.includes("\u0001") && !it.includes("\u0002")
   );
   fc.assert(
     fc.property(
