@@ -43,7 +43,17 @@ export class MessageAdmin {
   ): Promise<ConsumedMessage | undefined> {
     const byKey = await this.byUniqueKey(topic, msgId);
     if (byKey.length > 0) return byKey[0];
-    return decodeMessageId(msgId) && this.#atStoreHost(topic, msgId);
+    const id = decodeMessageId(msgId);
+    if (id === undefined) return undefined;
+    const address = formatSocketAddress(id.storeHost);
+    // A unique key reads like an offset id of some address: only brokers are asked.
+    const { brokerAddrTable } = await this.#instance.namesrv.clusterInfo();
+    const isBroker = [...brokerAddrTable.values()].some((it) =>
+      [...it.brokerAddrs.values()].includes(address)
+    );
+    return isBroker
+      ? this.#atPhyOffset(topic, address, id.phyOffset)
+      : undefined;
   }
 
   /** The message at an offset of a queue; undefined when there is none. */
@@ -150,13 +160,11 @@ export class MessageAdmin {
       .map((it) => new ConsumedMessage(it));
   }
 
-  /** Asks the broker that the id names. */
-  async #atStoreHost(
+  async #atPhyOffset(
     topic: string,
-    msgId: string,
+    address: string,
+    phyOffset: number,
   ): Promise<ConsumedMessage | undefined> {
-    const { storeHost, phyOffset } = decodeMessageId(msgId)!;
-    const address = formatSocketAddress(storeHost);
     const code = RequestCode.VIEW_MESSAGE_BY_ID;
     const response = await this.#instance.invoke(
       address,
