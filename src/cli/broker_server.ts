@@ -43,7 +43,7 @@ export async function startBrokerServer(
   const { config, logger, namesrv } = parts;
   const configuration = configurationOf(context, parts);
   const broker = new BrokerController(
-    { ...context.runtime, logger, configuration },
+    { ...context.runtime, logger: logger.child("broker"), configuration },
     config.slices,
   );
   configuration.onChanged = () =>

@@ -18,6 +18,8 @@ export class BunHttpServer implements HttpServer {
         fetch: (request) => handler(request),
         error: () => new Response("Internal error\n", { status: 500 }),
         development: false,
+        // Without it, development: false lets a second process share the port.
+        reusePort: false,
         reusePort: false, // Else a second server would share the port unheard.
         maxRequestBodySize: HTTP_BODY_SIZE_MAX,
         idleTimeout: HTTP_IDLE_MAX_SECONDS,
