@@ -198,7 +198,7 @@ export class BrokerController {
     topicConfigManager.onChanged = (topic) => {
       registration.onTopicsChanged(topic?.topicName);
       // At once, but together with the other changes of this turn.
-      Promise.resolve().then(() => registration.tick(clock.nowMs()));
+      Promise.resolve().then(() => registration.tick());
     };
     this.#network.open();
     registration.start();
@@ -209,7 +209,7 @@ export class BrokerController {
     const nowMs = this.#ports.clock.nowMs();
     parts.messageStore.tick(nowMs);
     parts.tick(nowMs);
-    registration.tick(nowMs);
+    registration.tick();
     this.#server.tick(nowMs);
     this.#client.tick(nowMs);
   }

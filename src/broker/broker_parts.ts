@@ -36,6 +36,7 @@ export class BrokerParts {
   readonly brokerStats: BrokerStats;
   /** The files below `config/`, for whoever shows their state. */
   readonly metadataFiles: readonly JsonFile[];
+  readonly #clock: Clock;
 
   /** `options` are resolved: brokerName is not empty. */
   constructor(
@@ -44,6 +45,7 @@ export class BrokerParts {
     readonly messageStore: MessageStore,
   ) {
     const { clock, fileSystem } = ports;
+    this.#clock = clock;
     const logger = ports.logger.child("metadata");
     const file = (name: string) =>
       new JsonFile(
@@ -113,7 +115,7 @@ export class BrokerParts {
     this.consumerManager.tick(nowMs);
     this.producerManager.tick(nowMs);
     this.rebalanceLockManager.tick(nowMs);
-    this.pullRequestHoldService.tick(nowMs);
+    this.pullRequestHoldService.tick(this.#clock.monotonicMs());
     this.brokerStats.tick(nowMs);
   }
 

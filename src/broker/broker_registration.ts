@@ -78,7 +78,7 @@ class Namesrv {
   takesHeartbeats = true;
   lastRegisteredMs: number | null = null;
   lastError: string | null = null;
-  /** When an unregistered one is tried next. */
+  /** When an unregistered one is tried next; this and the others below are monotonic. */
   retryMs = 0;
   retryDelayMs = RETRY_MIN_MS;
   periodMs = 0;
@@ -141,7 +141,7 @@ export class BrokerRegistration {
 
   start(): void {
     this.#isRunning = true;
-    this.tick(this.#ports.clock.nowMs());
+    this.tick();
   }
 
   /** One topic, or undefined for more than one. */
@@ -165,9 +165,10 @@ export class BrokerRegistration {
     namesrv.lastError = "the connection was closed";
   }
 
-  /** Does what is due. */
-  tick(nowMs: number): void {
+  /** Does what is due. Time is monotonic: a clock that is set back must not silence us. */
+  tick(): void {
     if (!this.#isRunning) return;
+    const nowMs = this.#ports.clock.monotonicMs();
     for (const it of this.#namesrvs.values()) {
       if (it.running === undefined) this.#next(it, nowMs);
     }
@@ -176,7 +177,7 @@ export class BrokerRegistration {
   /** Tells changes now; resolves when every living name server knows them, or after a second. */
   async registerChanges(): Promise<void> {
     const { clock } = this.#ports;
-    this.tick(clock.nowMs());
+    this.tick();
     const waiting = [...this.#namesrvs.values()].filter((it) =>
       it.isRegistered && it.running !== undefined
     );
@@ -201,7 +202,7 @@ export class BrokerRegistration {
     while (namesrv.running !== undefined) {
       await namesrv.running;
       if (namesrv.isRegistered && namesrv.running === undefined) {
-        this.#next(namesrv, this.#ports.clock.nowMs());
+        this.#next(namesrv, this.#ports.clock.monotonicMs());
       }
     }
   }
@@ -236,7 +237,7 @@ export class BrokerRegistration {
   readonly #registerAll = async (namesrv: Namesrv): Promise<void> => {
     namesrv.changes = new Set();
     await this.#register(namesrv, this.#fullBody());
-    const nowMs = this.#ports.clock.nowMs();
+    const nowMs = this.#ports.clock.monotonicMs();
     if (!namesrv.isRegistered) {
       this.#ports.logger.info(
         `Registered with name server ${namesrv.address} as ` +
@@ -282,7 +283,7 @@ export class BrokerRegistration {
       this.#options.registerBrokerTimeoutMills,
     );
     if (isChanged) return await this.#registerAll(namesrv);
-    namesrv.periodMs = this.#ports.clock.nowMs() +
+    namesrv.periodMs = this.#ports.clock.monotonicMs() +
       this.#options.registerNameServerPeriod;
   };
 
@@ -292,7 +293,7 @@ export class BrokerRegistration {
       this.#identity,
       HEARTBEAT_TIMEOUT_MS,
     );
-    namesrv.heartbeatMs = this.#ports.clock.nowMs() +
+    namesrv.heartbeatMs = this.#ports.clock.monotonicMs() +
       this.#options.brokerHeartbeatInterval;
   };
 
@@ -321,7 +322,7 @@ export class BrokerRegistration {
     }
     namesrv.isRegistered = false;
     namesrv.lastError = reason;
-    namesrv.retryMs = this.#ports.clock.nowMs() + namesrv.retryDelayMs;
+    namesrv.retryMs = this.#ports.clock.monotonicMs() + namesrv.retryDelayMs;
     namesrv.retryDelayMs = Math.min(namesrv.retryDelayMs * 1.5, RETRY_MAX_MS);
   }
 

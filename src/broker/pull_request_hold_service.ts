@@ -19,7 +19,7 @@ export interface PullRequest {
   readonly queueId: number;
   /** The pull is answered when the queue's end is above this queue offset. */
   readonly pullFromThisOffset: number;
-  /** Wall clock, milliseconds. */
+  /** Monotonic, milliseconds. */
   readonly deadlineMs: number;
   readonly filter: MessageFilter | null;
   readonly connection: RemotingConnection;
@@ -126,6 +126,7 @@ export class PullRequestHoldService {
     this.#woken = this.#woken.filter((it) => it.connection !== connection);
   }
 
+  /** `nowMs` is monotonic: a clock that is set back must not keep a reader waiting. */
   tick(nowMs: number): void {
     const isSweep = nowMs >= this.#nextSweepMs;
     if (isSweep) this.#nextSweepMs = nowMs + SWEEP_INTERVAL_MS;

@@ -91,7 +91,7 @@ class Site {
 
   async after(ms: number): Promise<string[]> {
     this.clock.advance(ms);
-    this.registration.tick(this.clock.nowMs());
+    this.registration.tick();
     await this.settle();
     return this.calls.splice(0);
   }

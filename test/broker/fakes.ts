@@ -19,7 +19,7 @@ export class FakeClock implements Clock {
     return this.now;
   }
   monotonicMs(): number {
-    return this.now;
+    return this.now - 1_789_999_000_000;
   }
   every(): Timer {
     return { cancel: () => {} };

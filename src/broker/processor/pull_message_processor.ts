@@ -182,7 +182,7 @@ export class PullMessageProcessor {
       topic: header.topic,
       queueId: header.queueId,
       pullFromThisOffset: header.queueOffset,
-      deadlineMs: this.#ports.clock.nowMs() + holdMs,
+      deadlineMs: this.#ports.clock.monotonicMs() + holdMs,
       filter: pull.filter,
       connection: context.connection,
       wakeup: () => this.#wakeup(context, header, pull),
