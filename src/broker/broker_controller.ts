@@ -93,6 +93,7 @@ export class BrokerController {
         bound,
         addresses,
       );
+      await this.#running.parts.dropDeletedTopics();
       await store.start();
       this.#open(this.#running);
     } catch (error) {

@@ -108,6 +108,14 @@ export class BrokerParts {
     }
   }
 
+  /** Removes queues of deleted topics that recovery built anew; before clients come in. */
+  async dropDeletedTopics(): Promise<void> {
+    const deleted = this.messageStore.topics().filter((topic) =>
+      this.topicConfigManager.isDeletedTopic(topic)
+    );
+    if (deleted.length > 0) await this.messageStore.deleteTopics(deleted);
+  }
+
   tick(nowMs: number): void {
     this.topicConfigManager.tick(nowMs);
     this.subscriptionGroupManager.tick(nowMs);

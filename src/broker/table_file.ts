@@ -112,7 +112,10 @@ export class TableFile<T> {
     this.#otherEntryKeys.delete(name);
   }
 
-  /** The whole text, keys sorted as Apache writes them; `fields` replace unknown keys. */
+  /**
+   * The whole text, keys sorted as Apache writes them; `fields` replace
+   * unknown keys, undefined takes one away.
+   */
   encode(
     table: ReadonlyMap<string, T>,
     dataVersion: DataVersion,
@@ -129,7 +132,8 @@ export class TableFile<T> {
       [DATA_VERSION]: dataVersionToJson(dataVersion),
       [tableKey]: null,
     };
-    const members = Object.keys(file).sort().map((key) =>
+    const keys = Object.keys(file).filter((key) => file[key] !== undefined);
+    const members = keys.sort().map((key) =>
       key === tableKey
         ? `${JSON.stringify(key)}:${joinPrettyObject(entries, 1)}`
         : prettyMember(key, file[key], 0)

@@ -23,6 +23,7 @@ import {
   isOfBroker,
   systemTopicConfigs,
 } from "./system_topics.ts";
+import { DeletedTopics } from "./deleted_topics.ts";
 import { type LoadedTable, type TableCodec, TableFile } from "./table_file.ts";
 
 /** topics.json. */
@@ -46,6 +47,7 @@ export class TopicConfigManager {
   readonly #config: ConfigManager;
   readonly #file: TableFile<TopicConfig>;
   readonly #topics = new Map<string, TopicConfig>();
+  readonly #deleted = new DeletedTopics();
   #options: BrokerOptions;
   #dataVersion: DataVersion;
   #isFullLogged = false;
@@ -139,6 +141,7 @@ export class TopicConfigManager {
   deleteTopicConfig(topic: string): boolean {
     if (!this.#topics.delete(topic)) return false;
     this.#file.forget(topic);
+    this.#deleted.add(topic, this.#ports.clock.nowMs());
     this.#ports.logger.info("topic deleted", { topic });
     this.#changed(undefined);
     return true;
@@ -214,12 +217,22 @@ export class TopicConfigManager {
     }));
   }
 
-  /** A topic that the store holds but the table lost: served with the queues seen there. */
-  recoverTopic(topic: string, queueNums: number): TopicConfig {
+  /**
+   * A topic that the store holds but the table lost: served with the queues
+   * seen there. Undefined when it was deleted: an unclean stop can bring its
+   * queues back out of the log.
+   */
+  recoverTopic(topic: string, queueNums: number): TopicConfig | undefined {
+    if (this.isDeletedTopic(topic)) return undefined;
     return this.createTopicIfAbsent(createTopicConfig(topic, {
       readQueueNums: queueNums,
       writeQueueNums: queueNums,
     }));
+  }
+
+  /** True for a topic that was deleted and not created again. */
+  isDeletedTopic(topic: string): boolean {
+    return this.#deleted.has(topic);
   }
 
   /** Marks topics as order topics, as the name server's KV table says (reference 11.7). */
@@ -240,12 +253,17 @@ export class TopicConfigManager {
 
   /** The whole file, as Apache writes it. */
   encode(): string {
-    return this.#file.encode(this.#topics, this.#dataVersion);
+    return this.#file.encode(
+      this.#topics,
+      this.#dataVersion,
+      this.#deleted.toJson(),
+    );
   }
 
   #take(loaded: LoadedTable<TopicConfig>): void {
     for (const [name, config] of loaded.table) this.#topics.set(name, config);
     this.#dataVersion = loaded.dataVersion;
+    this.#deleted.load(loaded.otherKeys, this.#topics);
   }
 
   /** True when something changed. */
@@ -286,6 +304,7 @@ export class TopicConfigManager {
 
   #put(config: TopicConfig): void {
     this.#topics.set(config.topicName, config);
+    this.#deleted.remove(config.topicName);
     this.#file.changed(config.topicName);
   }
 
