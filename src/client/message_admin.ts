@@ -42,7 +42,14 @@ export class MessageAdmin {
     msgId: string,
   ): Promise<ConsumedMessage | undefined> {
     const byKey = await this.byUniqueKey(topic, msgId);
-    if (byKey.length > 0) return byKey[0];
+    return byKey.length > 0 ? byKey[0] : this.viewByOffsetId(msgId, topic);
+  }
+
+  /** The message of an offset id; undefined when it is none, or its broker is not known. */
+  async viewByOffsetId(
+    msgId: string,
+    topic = "",
+  ): Promise<ConsumedMessage | undefined> {
     const id = decodeMessageId(msgId);
     if (id === undefined) return undefined;
     const address = formatSocketAddress(id.storeHost);

@@ -1,0 +1,89 @@
+/** withClient: one client instance for the length of one tool command. */
+import { DEFAULT_CLIENT_OPTIONS } from "../client/client_options.ts";
+import type { AdminTarget } from "../client/admin_target.ts";
+import { MQAdmin } from "../client/mq_admin.ts";
+import { MQClientInstance } from "../client/mq_client_instance.ts";
+import { environmentNameOf } from "../config/config_sources.ts";
+import type { CliContext } from "./cli_context.ts";
+import { CliError } from "./cli_error.ts";
+import type { ClientFlags } from "./options.ts";
+
+const DEFAULT_NAMESRV = "127.0.0.1:9876";
+const REQUEST_TIMEOUT_MS = 5_000;
+const ADDRESS = /^(?:\[[0-9a-f:.]+\]|[^\s:[\]]+):\d{1,5}$/i;
+
+/** The flag, else the variables, else this machine. Throws CliError for what is no address. */
+export function namesrvAddrOf(
+  context: CliContext,
+  flags: ClientFlags,
+): string {
+  const { env } = context.process;
+  const text = flags.namesrv ?? env[environmentNameOf("namesrvAddr")] ??
+    env.NAMESRV_ADDR ?? DEFAULT_NAMESRV;
+  const wrong = text.split(";").map((it) => it.trim()).find((it) =>
+    it !== "" && !ADDRESS.test(it)
+  );
+  if (wrong !== undefined) {
+    throw new CliError(
+      `Cannot use name server ${wrong}: give host:port, several separated by ;`,
+      2,
+    );
+  }
+  return text;
+}
+
+/** Opens an instance, runs, and closes its connections. */
+export async function withClient<T>(
+  context: CliContext,
+  flags: ClientFlags,
+  run: (instance: MQClientInstance) => Promise<T>,
+): Promise<T> {
+  const { runtime } = context;
+  const instance = new MQClientInstance(
+    {
+      ...runtime,
+      logger: runtime.openLogger({
+        level: "error",
+        format: context.process.isTerminal("stderr") ? "text" : "json",
+      }),
+    },
+    {
+      ...DEFAULT_CLIENT_OPTIONS,
+      namesrvAddr: namesrvAddrOf(context, flags),
+      mqClientApiTimeout: REQUEST_TIMEOUT_MS,
+    },
+  );
+  instance.start();
+  try {
+    return await run(instance);
+  } finally {
+    await instance.stop();
+  }
+}
+
+/** As `withClient`, for administration. */
+export function withAdmin<T>(
+  context: CliContext,
+  flags: ClientFlags,
+  run: (admin: MQAdmin) => Promise<T>,
+): Promise<T> {
+  return withClient(
+    context,
+    flags,
+    (instance) => run(new MQAdmin(instance)),
+  );
+}
+
+/** `--broker` is an address or a name; `--cluster` a name. */
+export function targetOf(
+  flags: { readonly broker?: string; readonly cluster?: string },
+): AdminTarget {
+  return {
+    ...(flags.broker === undefined
+      ? {}
+      : ADDRESS.test(flags.broker)
+      ? { brokerAddr: flags.broker }
+      : { brokerName: flags.broker }),
+    ...(flags.cluster === undefined ? {} : { clusterName: flags.cluster }),
+  };
+}

@@ -1,0 +1,73 @@
+/** The work of `pocketmq config`. */
+import type { MQAdmin } from "../client/mq_admin.ts";
+import type { CliContext } from "./cli_context.ts";
+import { CliError } from "./cli_error.ts";
+import { targetOf, withAdmin } from "./client_session.ts";
+import { printFields } from "./output.ts";
+import { printDone } from "./run_topic.ts";
+import type { TargetFlags } from "./topic_command.ts";
+
+/** `config get`: of one broker, since each has its own. */
+export async function getConfig(
+  context: CliContext,
+  key: string | undefined,
+  flags: TargetFlags,
+): Promise<void> {
+  await withAdmin(context, flags, async (admin) => {
+    const [address, ...others] = await brokersOf(admin, flags);
+    if (address === undefined || others.length > 0) {
+      throw new CliError(
+        `Several brokers match: give --broker ${
+          [address, ...others].join("|")
+        }`,
+      );
+    }
+    const config = await admin.cluster.config(address);
+    const shown = key === undefined
+      ? [...config].sort(([a], [b]) => a < b ? -1 : 1)
+      : [[key, config.get(key)] as const];
+    if (key !== undefined && !config.has(key)) {
+      throw new CliError(`Broker ${address} has no key ${key}`);
+    }
+    printFields(context, flags, shown, Object.fromEntries(shown));
+  });
+}
+
+/** `config set`. */
+export async function setConfig(
+  context: CliContext,
+  pairs: readonly string[],
+  flags: TargetFlags,
+): Promise<void> {
+  const changes = new Map(pairs.map((pair) => {
+    const at = pair.indexOf("=");
+    if (at > 0) return [pair.slice(0, at).trim(), pair.slice(at + 1)] as const;
+    throw new CliError(`Cannot use ${pair}: give key=value`, 2);
+  }));
+  await withAdmin(context, flags, async (admin) => {
+    const brokers = await brokersOf(admin, flags);
+    for (const address of brokers) {
+      await admin.cluster.updateConfig(address, changes);
+    }
+    printDone(context, flags, `${[...changes.keys()].join(", ")} is set on`, {
+      brokers,
+    });
+  });
+}
+
+/** Addresses of the brokers that the flags mean: one, or the masters of a cluster. */
+async function brokersOf(
+  admin: MQAdmin,
+  flags: TargetFlags,
+): Promise<string[]> {
+  const { brokerAddr, brokerName, clusterName } = targetOf(flags);
+  if (brokerAddr !== undefined) return [brokerAddr];
+  const rows = await admin.cluster.list();
+  const found = rows.filter((it) =>
+    it.brokerId === 0 &&
+    (brokerName === undefined || it.brokerName === brokerName) &&
+    (clusterName === undefined || it.clusterName === clusterName)
+  ).map((it) => it.brokerAddr);
+  if (found.length > 0) return found;
+  throw new CliError("No master broker is registered under that name");
+}

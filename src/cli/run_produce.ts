@@ -1,0 +1,127 @@
+/** produce: the work of `pocketmq produce`. */
+import type { Message } from "../client/message.ts";
+import type { MQClientInstance } from "../client/mq_client_instance.ts";
+import { DEFAULT_PRODUCER_OPTIONS, Producer } from "../client/producer.ts";
+import type { SendResult } from "../client/send_result.ts";
+import { FileError } from "../io/file_system.ts";
+import { topicError } from "../model/validators.ts";
+import { type CliContext, printLine } from "./cli_context.ts";
+import { CliError } from "./cli_error.ts";
+import { withClient } from "./client_session.ts";
+import { readFile } from "./files.ts";
+import type { ProduceFlags } from "./produce_command.ts";
+
+const PRODUCER_GROUP = "pocketmq_produce";
+const SEND_TIMEOUT_MS = 10_000;
+
+/** Sends and prints one line for each message. */
+export async function produce(
+  context: CliContext,
+  topic: string,
+  body: string | undefined,
+  flags: ProduceFlags,
+): Promise<void> {
+  const wrong = topicError(topic);
+  if (wrong !== undefined) throw new CliError(wrong, 2);
+  const message: Message = {
+    topic,
+    body: await bodyOf(context, body, flags),
+    keys: flags.key,
+    properties: propertiesOf(flags.property),
+    delayLevel: flags.delayLevel ?? 0,
+    ...(flags.tag === undefined ? {} : { tags: flags.tag }),
+  };
+  await withClient(context, flags, async (instance) => {
+    const producer = openProducer(instance, message.body.length);
+    try {
+      for (let sent = 0; sent < flags.count; sent++) {
+        print(context, flags, await producer.send(message));
+      }
+    } finally {
+      await producer.stop();
+    }
+  });
+}
+
+function openProducer(instance: MQClientInstance, bodySize: number): Producer {
+  const producer = new Producer(instance, {
+    ...DEFAULT_PRODUCER_OPTIONS,
+    producerGroup: PRODUCER_GROUP,
+    sendMsgTimeout: SEND_TIMEOUT_MS,
+    // The broker's limit decides, and says so with its own code.
+    maxMessageSize: Math.max(
+      DEFAULT_PRODUCER_OPTIONS.maxMessageSize,
+      bodySize,
+    ),
+  });
+  producer.start();
+  return producer;
+}
+
+async function bodyOf(
+  context: CliContext,
+  body: string | undefined,
+  flags: ProduceFlags,
+): Promise<Uint8Array> {
+  const given = [
+    body !== undefined,
+    flags.file !== undefined,
+    flags.size !== undefined,
+  ].filter(Boolean).length;
+  if (given > 1) {
+    throw new CliError("Give one of BODY, --file and --size, not several", 2);
+  }
+  if (flags.file === "-") return await context.process.readStdin();
+  if (flags.file !== undefined) return fileBody(context, flags.file);
+  if (flags.size !== undefined) return filler(flags.size);
+  if (body !== undefined) return new TextEncoder().encode(body);
+  throw new CliError("Give a BODY, --file or --size", 2);
+}
+
+function fileBody(context: CliContext, path: string): Uint8Array {
+  try {
+    return readFile(context.runtime.fileSystem, path);
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    throw new CliError(`Cannot read ${path}: ${error.message}`, 2, {
+      cause: error,
+    });
+  }
+}
+
+/** Letters, so that a body can be looked at. */
+function filler(size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  for (let index = 0; index < size; index++) bytes[index] = 97 + index % 26;
+  return bytes;
+}
+
+function propertiesOf(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(pairs.map((pair) => {
+    const at = pair.indexOf("=");
+    if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)];
+    throw new CliError(`Cannot use --property ${pair}: give key=value`, 2);
+  }));
+}
+
+function print(
+  context: CliContext,
+  flags: ProduceFlags,
+  result: SendResult,
+): void {
+  const { sendStatus, msgId, offsetMsgId, queue, queueOffset } = result;
+  printLine(
+    context,
+    flags.json === true
+      ? JSON.stringify({
+        status: sendStatus,
+        msgId,
+        offsetMsgId,
+        topic: queue.topic,
+        brokerName: queue.brokerName,
+        queueId: queue.queueId,
+        queueOffset,
+      })
+      : `${sendStatus} ${msgId} ${queue.brokerName}/${queue.queueId} ${queueOffset}`,
+  );
+}
