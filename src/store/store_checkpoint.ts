@@ -38,8 +38,72 @@ const USED_SIZE = 112;
 /** What may be between a timestamp and the data behind it (Java's margin). */
 const SAFETY_MARGIN_MS = 3_000;
 
+/** What the file holds. */
+export interface StoreCheckpointValues {
+  readonly physicMsgTimestamp: number;
+  readonly logicsMsgTimestamp: number;
+  readonly indexMsgTimestamp: number;
+  readonly masterFlushedOffset: number;
+  readonly confirmPhyOffset: number;
+  readonly cleanMaxPhyOffset: number;
+  readonly cleanQueueOffsetSum: number;
+  readonly indexedPhyOffset: number;
+  readonly indexEndPhyOffset: number;
+  readonly mappedFileSizeCommitLog: number;
+  readonly mappedFileSizeConsumeQueue: number;
+  readonly maxHashSlotNum: number;
+  readonly maxIndexNum: number;
+}
+
+/** The values of a checkpoint file; null when there is none that can be read. Never writes. */
+export function readStoreCheckpoint(
+  fileSystem: FileSystem,
+  path: string,
+): StoreCheckpointValues | null {
+  const stat = fileSystem.stat(path);
+  if (stat === undefined || stat.size < USED_SIZE) return null;
+  const bytes = new Uint8Array(USED_SIZE);
+  const handle = fileSystem.open(path, "read");
+  try {
+    handle.readAt(0, bytes);
+  } finally {
+    handle.close();
+  }
+  return decodeStoreCheckpoint(bytes);
+}
+
+function decodeStoreCheckpoint(
+  bytes: Uint8Array,
+): StoreCheckpointValues | null {
+  const view = new DataView(bytes.buffer);
+  const crc = crc32(bytes.subarray(CHECKED_FROM, CHECKED_TO));
+  if (view.getBigInt64(104) !== BigInt(crc)) {
+    bytes.fill(0, CHECKED_FROM, CHECKED_TO);
+  }
+  try {
+    return {
+      physicMsgTimestamp: readInt64(view, 0),
+      logicsMsgTimestamp: readInt64(view, 8),
+      indexMsgTimestamp: readInt64(view, 16),
+      masterFlushedOffset: readInt64(view, 24),
+      confirmPhyOffset: readInt64(view, 32),
+      cleanMaxPhyOffset: readInt64(view, 40),
+      cleanQueueOffsetSum: readInt64(view, 48),
+      indexedPhyOffset: readInt64(view, 56),
+      indexEndPhyOffset: readInt64(view, 64),
+      mappedFileSizeCommitLog: readInt64(view, 72),
+      mappedFileSizeConsumeQueue: readInt64(view, 80),
+      maxHashSlotNum: readInt64(view, 88),
+      maxIndexNum: readInt64(view, 96),
+    };
+  } catch (error) {
+    if (error instanceof UnsafeIntegerError) return null;
+    throw error;
+  }
+}
+
 /** The values of the file; assign, then `flush`. */
-export class StoreCheckpoint {
+export class StoreCheckpoint implements StoreCheckpointValues {
   physicMsgTimestamp = 0;
   logicsMsgTimestamp = 0;
   indexMsgTimestamp = 0;
@@ -67,28 +131,14 @@ export class StoreCheckpoint {
    * unclean start read the whole log: slower, never wrong.
    */
   load(): void {
-    const stat = this.#fileSystem.stat(this.path);
-    if (stat === undefined) return;
-    if (stat.size < USED_SIZE) {
-      this.#logger.warn("The checkpoint is too short and ignored", {
+    if (this.#fileSystem.stat(this.path) === undefined) return;
+    const values = readStoreCheckpoint(this.#fileSystem, this.path);
+    if (values !== null) Object.assign(this, values);
+    else {
+      this.#logger.warn("The checkpoint cannot be read and is ignored", {
         path: this.path,
-        size: stat.size,
       });
-      return;
     }
-    const bytes = new Uint8Array(USED_SIZE);
-    const handle = this.#fileSystem.open(this.path, "read");
-    try {
-      handle.readAt(0, bytes);
-    } finally {
-      handle.close();
-    }
-    const crc = crc32(bytes.subarray(CHECKED_FROM, CHECKED_TO));
-    const view = new DataView(bytes.buffer);
-    if (view.getBigInt64(104) !== BigInt(crc)) {
-      bytes.fill(0, CHECKED_FROM, CHECKED_TO);
-    }
-    this.#decode(view);
   }
 
   /** Up to this store time log and queues are durable; recovery begins at or before it. */
@@ -149,31 +199,5 @@ export class StoreCheckpoint {
     writeInt64(view, 96, this.maxIndexNum);
     writeInt64(view, 104, crc32(bytes.subarray(CHECKED_FROM, CHECKED_TO)));
     return bytes;
-  }
-
-  #decode(view: DataView): void {
-    try {
-      this.physicMsgTimestamp = readInt64(view, 0);
-      this.logicsMsgTimestamp = readInt64(view, 8);
-      this.indexMsgTimestamp = readInt64(view, 16);
-      this.masterFlushedOffset = readInt64(view, 24);
-      this.confirmPhyOffset = readInt64(view, 32);
-      this.cleanMaxPhyOffset = readInt64(view, 40);
-      this.cleanQueueOffsetSum = readInt64(view, 48);
-      this.indexedPhyOffset = readInt64(view, 56);
-      this.indexEndPhyOffset = readInt64(view, 64);
-      this.mappedFileSizeCommitLog = readInt64(view, 72);
-      this.mappedFileSizeConsumeQueue = readInt64(view, 80);
-      this.maxHashSlotNum = readInt64(view, 88);
-      this.maxIndexNum = readInt64(view, 96);
-    } catch (error) {
-      if (!(error instanceof UnsafeIntegerError)) throw error;
-      this.#logger.warn("The checkpoint holds no timestamps and is ignored", {
-        path: this.path,
-      });
-      this.physicMsgTimestamp = 0;
-      this.logicsMsgTimestamp = 0;
-      this.indexMsgTimestamp = 0;
-    }
   }
 }

@@ -1,0 +1,138 @@
+/** ReadOnlyFiles: the files of one log or queue, for tools that must never write. */
+import type { FileHandle, FileSystem } from "../io/file_system.ts";
+import { offsetOfMappedFileName } from "./mapped_file_name.ts";
+import type { StoreFindings } from "./store_finding.ts";
+
+const HANDLES_MAX = 64;
+
+/** Open files of a tool, the least used closed first. */
+export class ReadOnlyHandles {
+  readonly #open = new Map<string, FileHandle>();
+
+  constructor(readonly fileSystem: FileSystem) {}
+
+  get(path: string): FileHandle {
+    const known = this.#open.get(path);
+    if (known !== undefined) return known;
+    if (this.#open.size >= HANDLES_MAX) {
+      const [oldest] = this.#open;
+      this.#open.delete(oldest![0]);
+      oldest![1].close();
+    }
+    const handle = this.fileSystem.open(path, "read");
+    this.#open.set(path, handle);
+    return handle;
+  }
+
+  close(): void {
+    for (const handle of this.#open.values()) handle.close();
+    this.#open.clear();
+  }
+}
+
+/** One file. */
+export interface ReadOnlyFile {
+  readonly path: string;
+  readonly fileFromOffset: number;
+  readonly size: number;
+}
+
+/** Files in order; those that do not fit are told of and left out. */
+export class ReadOnlyFiles {
+  private constructor(
+    readonly directory: string,
+    readonly files: readonly ReadOnlyFile[],
+    /** Bytes of each file; 0 without any. */
+    readonly fileSize: number,
+    readonly handles: ReadOnlyHandles,
+  ) {}
+
+  /** The most frequent size counts as the right one. */
+  static load(
+    handles: ReadOnlyHandles,
+    directory: string,
+    findings: StoreFindings,
+  ): ReadOnlyFiles {
+    const { fileSystem } = handles;
+    const files: ReadOnlyFile[] = [];
+    for (const { name, isDirectory } of fileSystem.list(directory)) {
+      const path = `${directory}/${name}`;
+      const offset = isDirectory ? undefined : offsetOfMappedFileName(name);
+      if (offset === undefined) {
+        findings.warning("foreign-file", path, null, "It is not of the store");
+        continue;
+      }
+      const size = fileSystem.stat(path)?.size ?? 0;
+      files.push({ path, fileFromOffset: offset, size });
+    }
+    const fileSize = usualSize(files);
+    const sound = files.filter((it, index) => {
+      if (it.size === fileSize) return true;
+      const isEmptyLast = it.size === 0 && index === files.length - 1;
+      findings.add({
+        severity: isEmptyLast ? "warning" : "error",
+        kind: "wrong-size",
+        path: it.path,
+        offset: null,
+        message: `It has ${it.size} bytes, the others have ${fileSize}`,
+      });
+      // What is there of a cut file can be read.
+      return it.size > 0 && it.size < fileSize;
+    });
+    sound.forEach((it, index) => {
+      const previous = sound[index - 1];
+      if (previous === undefined) return;
+      if (previous.fileFromOffset + fileSize === it.fileFromOffset) return;
+      findings.error(
+        "file-gap",
+        it.path,
+        it.fileFromOffset,
+        `The file before it ends at ${previous.fileFromOffset + fileSize}`,
+      );
+    });
+    return new ReadOnlyFiles(directory, sound, fileSize, handles);
+  }
+
+  get minOffset(): number {
+    return this.files[0]?.fileFromOffset ?? 0;
+  }
+
+  /** End of the last file. */
+  get endOffset(): number {
+    const last = this.files.at(-1);
+    return last === undefined ? 0 : last.fileFromOffset + last.size;
+  }
+
+  fileAt(offset: number): ReadOnlyFile | undefined {
+    const holds = (it: ReadOnlyFile | undefined) =>
+      it !== undefined && offset >= it.fileFromOffset &&
+      offset < it.fileFromOffset + it.size;
+    const index = Math.floor((offset - this.minOffset) / this.fileSize);
+    const likely = this.files[index];
+    return holds(likely) ? likely : this.files.find(holds);
+  }
+
+  /** False when the bytes are not there; they must lie in one file. */
+  readAt(offset: number, target: Uint8Array): boolean {
+    const file = this.fileAt(offset);
+    if (file === undefined) return false;
+    const position = offset - file.fileFromOffset;
+    if (position + target.length > file.size) return false;
+    this.handles.get(file.path).readAt(position, target);
+    return true;
+  }
+}
+
+function usualSize(files: readonly ReadOnlyFile[]): number {
+  const counts = new Map<number, number>();
+  for (const { size } of files) {
+    if (size > 0) counts.set(size, (counts.get(size) ?? 0) + 1);
+  }
+  let usual = 0;
+  for (const [size, count] of counts) {
+    const best = counts.get(usual) ?? 0;
+    // Of two, the larger: a file is cut rather than grown.
+    if (count > best || (count === best && size > usual)) usual = size;
+  }
+  return usual;
+}

@@ -1,0 +1,275 @@
+/** Compares ConsumeQueues with the log: every record its unit, every unit its record. */
+import {
+  MESSAGE_MAGIC_CODE_V1,
+  MESSAGE_MAGIC_CODE_V2,
+} from "../model/message_record.ts";
+import {
+  CONSUME_QUEUE_UNIT_SIZE as UNIT_SIZE,
+  type ConsumeQueueUnit,
+  isFillerUnit,
+  isValidUnit,
+  readConsumeQueueUnit,
+  unitPhyOffset,
+} from "./consume_queue_unit.ts";
+import { SCHEDULE_TOPIC } from "./delay_level_table.ts";
+import type { DispatchRequest } from "./dispatch_request.ts";
+import { ReadOnlyFiles, type ReadOnlyHandles } from "./read_only_files.ts";
+import type { StoreFinding, StoreFindings } from "./store_finding.ts";
+
+/** Findings kept per queue until it is known whether the topic was made again. */
+const PENDING_MAX = 20;
+const TWO_32 = 4_294_967_296;
+
+const scratch = new Uint8Array(UNIT_SIZE);
+const scratchView = new DataView(scratch.buffer);
+const head = new Uint8Array(36);
+const headView = new DataView(head.buffer);
+
+/** One queue: its files, and how far the walk through the log has come. */
+class QueueCheck {
+  nextOffset = -1;
+  recordCount = 0;
+  matchedCount = 0;
+  missingFrom = -1;
+  missingCount = 0;
+  pending: StoreFinding[] = [];
+
+  constructor(
+    readonly topic: string,
+    readonly queueId: number,
+    readonly files: ReadOnlyFiles,
+  ) {}
+
+  get path(): string {
+    return this.files.directory;
+  }
+
+  /** Undefined where there is no valid unit. */
+  unitAt(queueOffset: number): ConsumeQueueUnit | undefined {
+    if (!this.files.readAt(queueOffset * UNIT_SIZE, scratch)) return undefined;
+    if (!isValidUnit(scratchView, 0)) return undefined;
+    return readConsumeQueueUnit(scratchView, 0);
+  }
+
+  restart(): void {
+    this.matchedCount = 0;
+    this.recordCount = 0;
+    this.missingFrom = -1;
+    this.missingCount = 0;
+    this.pending = [];
+  }
+}
+
+/** All queues of a store. */
+export class QueueVerifier {
+  readonly #queues = new Map<string, QueueCheck>();
+  unitCount = 0;
+
+  constructor(
+    private readonly handles: ReadOnlyHandles,
+    private readonly directory: string,
+    /** What units point into. */
+    private readonly log: ReadOnlyFiles,
+    private readonly findings: StoreFindings,
+    /** `warning` for what a store lags behind while it runs. */
+    private readonly lagSeverity: "error" | "warning",
+  ) {
+    const { fileSystem } = handles;
+    for (const topic of fileSystem.list(directory)) {
+      if (!topic.isDirectory) continue;
+      for (const queue of fileSystem.list(`${directory}/${topic.name}`)) {
+        if (queue.isDirectory && /^\d+$/.test(queue.name)) {
+          this.#queueOf(topic.name, Number(queue.name));
+        }
+      }
+    }
+  }
+
+  get queueCount(): number {
+    return this.#queues.size;
+  }
+
+  /** To be called for every record that gets a unit, in the order of the log. */
+  onRecord(request: DispatchRequest): void {
+    const queue = this.#queueOf(request.topic, request.queueId);
+    this.#checkOrder(queue, request);
+    queue.nextOffset = request.queueOffset + 1;
+    queue.recordCount += 1;
+    const unit = queue.unitAt(request.queueOffset);
+    if (unit === undefined) {
+      if (queue.missingFrom < 0) queue.missingFrom = request.queueOffset;
+      queue.missingCount += 1;
+      return;
+    }
+    const difference = differenceOf(unit, request);
+    if (difference === undefined) queue.matchedCount += 1;
+    else if (queue.pending.length < PENDING_MAX) {
+      queue.pending.push({
+        severity: "error",
+        kind: "unit-wrong",
+        path: queue.path,
+        offset: request.queueOffset,
+        message:
+          `The unit ${difference}; its record is at ${request.phyOffset}`,
+      });
+    }
+  }
+
+  /** A broken record may have been any queue's. */
+  onCorrupt(): void {
+    for (const queue of this.#queues.values()) queue.nextOffset = -1;
+  }
+
+  /** The walk is over: the log holds [minPhyOffset, endPhyOffset). */
+  finish(minPhyOffset: number, endPhyOffset: number): void {
+    for (const queue of this.#queues.values()) {
+      for (const it of queue.pending) this.findings.add(it);
+      if (queue.missingCount > 0) {
+        this.findings.add({
+          severity: this.lagSeverity,
+          kind: "unit-missing",
+          path: queue.path,
+          offset: queue.missingFrom,
+          message: `${queue.missingCount} records of the log have no unit`,
+        });
+      }
+      this.#checkUnits(queue, minPhyOffset, endPhyOffset);
+    }
+  }
+
+  #checkOrder(queue: QueueCheck, request: DispatchRequest): void {
+    const { nextOffset, path } = queue;
+    if (nextOffset < 0 || nextOffset === request.queueOffset) return;
+    if (request.queueOffset < nextOffset) {
+      queue.restart();
+      this.findings.warning(
+        "queue-offset",
+        path,
+        request.queueOffset,
+        `The record at ${request.phyOffset} has queue offset ${request.queueOffset} after ` +
+          `${
+            nextOffset - 1
+          }: the topic was made again, or offsets were given twice`,
+      );
+      return;
+    }
+    this.findings.error(
+      "queue-offset",
+      path,
+      nextOffset,
+      `The log goes from queue offset ${
+        nextOffset - 1
+      } to ${request.queueOffset} ` +
+        `at ${request.phyOffset}`,
+    );
+  }
+
+  /** Units that no record claims. */
+  #checkUnits(queue: QueueCheck, minPhyOffset: number, endPhyOffset: number) {
+    const { files } = queue;
+    const bytes = new Uint8Array(UNIT_SIZE * 1_000);
+    const view = new DataView(bytes.buffer);
+    for (const file of files.files) {
+      for (let position = 0; position + UNIT_SIZE <= file.size;) {
+        const part = bytes.subarray(
+          0,
+          (file.size - position) - (file.size - position) % UNIT_SIZE,
+        );
+        this.handles.get(file.path).readAt(position, part);
+        for (let at = 0; at < part.length; at += UNIT_SIZE) {
+          if (!isValidUnit(view, at)) return;
+          const queueOffset = (file.fileFromOffset + position + at) / UNIT_SIZE;
+          this.#checkUnit(queue, queueOffset, view, at, {
+            minPhyOffset,
+            endPhyOffset,
+          });
+        }
+        position += part.length;
+      }
+    }
+  }
+
+  #checkUnit(
+    queue: QueueCheck,
+    queueOffset: number,
+    view: DataView,
+    at: number,
+    log: { minPhyOffset: number; endPhyOffset: number },
+  ): void {
+    if (isFillerUnit(view, at)) return;
+    this.unitCount += 1;
+    const phyOffset = unitPhyOffset(view, at);
+    // Its record was deleted with its file.
+    if (phyOffset < log.minPhyOffset) return;
+    const size = view.getInt32(at + 8);
+    const reason = phyOffset + size > log.endPhyOffset
+      ? `beyond the end of the log, ${log.endPhyOffset}`
+      : this.#recordReason(phyOffset, size, queue.queueId, queueOffset);
+    if (reason === undefined) return;
+    this.findings.error(
+      "unit-dangling",
+      queue.path,
+      queueOffset,
+      `The unit points to ${phyOffset}, ${reason}`,
+    );
+  }
+
+  #recordReason(
+    phyOffset: number,
+    size: number,
+    queueId: number,
+    queueOffset: number,
+  ): string | undefined {
+    if (!this.log.readAt(phyOffset, head)) return "where nothing is";
+    const magic = headView.getInt32(4);
+    if (magic !== MESSAGE_MAGIC_CODE_V1 && magic !== MESSAGE_MAGIC_CODE_V2) {
+      return "where no record begins";
+    }
+    if (unitPhyOffset(headView, 28) !== phyOffset) {
+      return "where no record begins";
+    }
+    const sizeThere = headView.getInt32(0);
+    if (sizeThere !== size) {
+      return `a record of ${sizeThere} bytes, but says ${size}`;
+    }
+    const queueIdThere = headView.getInt32(12);
+    const offsetThere = unitPhyOffset(headView, 20);
+    return queueIdThere === queueId && offsetThere === queueOffset
+      ? undefined
+      : `a record of queue ${queueIdThere} with queue offset ${offsetThere}`;
+  }
+
+  #queueOf(topic: string, queueId: number): QueueCheck {
+    const directory = `${this.directory}/${topic}/${queueId}`;
+    let queue = this.#queues.get(directory);
+    if (queue === undefined) {
+      queue = new QueueCheck(
+        topic,
+        queueId,
+        ReadOnlyFiles.load(this.handles, directory, this.findings),
+      );
+      this.#queues.set(directory, queue);
+    }
+    return queue;
+  }
+}
+
+/** Undefined when the unit says what the record says. */
+function differenceOf(
+  unit: ConsumeQueueUnit,
+  request: DispatchRequest,
+): string | undefined {
+  if (unit.phyOffset !== request.phyOffset) {
+    return `points to ${unit.phyOffset}`;
+  }
+  if (unit.size !== request.size) {
+    return `says ${unit.size} bytes instead of ${request.size}`;
+  }
+  // Delivery times follow a setting, addresses of ConsumeQueueExt a file: neither is known here.
+  const isHash = unit.tagsCodeHigh === 0 || unit.tagsCodeHigh === -1;
+  if (request.topic === SCHEDULE_TOPIC || !isHash) return undefined;
+  const tagsCode = unit.tagsCodeHigh * TWO_32 + (unit.tagsCodeLow >>> 0);
+  return tagsCode === request.tagsCode
+    ? undefined
+    : `has tags code ${tagsCode} instead of ${request.tagsCode}`;
+}
