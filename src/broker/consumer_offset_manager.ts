@@ -210,10 +210,9 @@ export class ConsumerOffsetManager {
     const entries: string[] = [];
     for (const [group, topics] of this.#groups) {
       for (const [topic, queues] of topics) {
-        queues.text ??= prettyMember(
+        queues.text ??= offsetsText(
           topic + TOPIC_GROUP_SEPARATOR + group,
           queues.offsets,
-          1,
         );
         entries.push(queues.text);
       }
@@ -314,4 +313,21 @@ function parseOffsetsFile(text: string): OffsetsFile {
       Object.entries(json).filter(([key]) => !OWN_KEYS.has(key)),
     ),
   };
+}
+
+/**
+ * One member of the offset table. Written by hand, since all active groups
+ * change between two writes and share the loop with the messages.
+ */
+function offsetsText(
+  key: string,
+  offsets: ReadonlyMap<number, number>,
+): string {
+  let text = `${JSON.stringify(key)}:{`;
+  let separator = "";
+  for (const [queueId, offset] of offsets) {
+    text += `${separator}\n\t\t\t"${queueId}":${offset}`;
+    separator = ",";
+  }
+  return separator === "" ? `${text}}` : `${text}\n\t\t}`;
 }
