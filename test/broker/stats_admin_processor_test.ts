@@ -116,6 +116,21 @@ test("208 tells where a group stands", async () => {
   ]);
 });
 
+test("208 never gives a negative lag, whatever is stored", async () => {
+  const { rig, table } = open();
+  rig.consumerOffsetManager.commitOffset("x", "g", "U", 0, 4);
+  rig.consumerOffsetManager.commitPullOffset("x", "g", "U", 0, 9);
+  rig.maxOffsets.set("U/0", 2);
+  const answer = await ask(table, RequestCode.GET_CONSUME_STATS, {
+    consumerGroup: "g",
+  });
+  const [only] = decodeConsumeStats(answer.body).offsets;
+  assertEquals(
+    [only!.brokerOffset, only!.consumerOffset, only!.pullOffset],
+    [2, 2, 2],
+  );
+});
+
 test("208 leaves out topics that a living group no longer subscribes", async () => {
   const { rig, table } = open();
   rig.consumerOffsetManager.commitOffset("x", "g", "T", 0, 4);

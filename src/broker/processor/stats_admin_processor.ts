@@ -119,14 +119,15 @@ async function offsetOf(
   queueId: number,
 ): Promise<OffsetWrapper> {
   const { messageStore: store, consumerOffsetManager: offsets } = deps;
-  const consumerOffset = Math.max(
-    0,
-    offsets.queryOffset(group, topic, queueId),
-  );
-  const pullOffset = offsets.queryPullOffset(group, topic, queueId);
+  const brokerOffset = Math.max(0, store.getMaxOffsetInQueue(topic, queueId));
+  // An offset of before a lost tail lies beyond the end: lag is never negative.
+  const within = (offset: number) =>
+    Math.min(Math.max(0, offset), brokerOffset);
+  const consumerOffset = within(offsets.queryOffset(group, topic, queueId));
+  const pullOffset = within(offsets.queryPullOffset(group, topic, queueId));
   return {
     queue: { topic, brokerName: deps.options().brokerName, queueId },
-    brokerOffset: Math.max(0, store.getMaxOffsetInQueue(topic, queueId)),
+    brokerOffset,
     consumerOffset,
     pullOffset: Math.max(consumerOffset, pullOffset),
     lastTimestamp: await timeOf(store, topic, queueId, consumerOffset - 1),
