@@ -42,10 +42,8 @@ export async function withClient<T>(
   const instance = new MQClientInstance(
     {
       ...runtime,
-      logger: runtime.openLogger({
-        level: "error",
-        format: context.process.isTerminal("stderr") ? "text" : "json",
-      }),
+      // A consumer that is refused again and again must not just be silent.
+      logger: runtime.openLogger({ level: "warn", format: "text" }),
     },
     {
       ...DEFAULT_CLIENT_OPTIONS,

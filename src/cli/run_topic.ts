@@ -1,7 +1,12 @@
 /** The work of `pocketmq topic`. */
-import { isDlqTopic, isRetryTopic } from "../model/topic_names.ts";
+import {
+  isDlqTopic,
+  isRetryTopic,
+  replyTopicOf,
+} from "../model/topic_names.ts";
 import type { TopicConfig } from "../model/topic_config.ts";
 import { isSystemTopic, topicError } from "../model/validators.ts";
+import type { ClusterInfo } from "../protocol/body/cluster_info.ts";
 import { type CliContext, printLine } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
 import { targetOf, withAdmin } from "./client_session.ts";
@@ -21,14 +26,23 @@ export async function listTopics(
 ): Promise<void> {
   await withAdmin(context, flags, async (admin) => {
     const all = await admin.topics.list();
-    const topics = flags.all === true ? all : all.filter(isOwn);
+    const topics = flags.all === true
+      ? all
+      : all.filter(ownTopics(await admin.cluster.info()));
     if (flags.json === true) printJson(context, topics);
     else for (const topic of topics) printLine(context, topic);
   });
 }
 
-function isOwn(topic: string): boolean {
-  return !isSystemTopic(topic) && !isRetryTopic(topic) && !isDlqTopic(topic);
+/** Neither the system's, nor one that every cluster and broker has, nor made by retries. */
+function ownTopics(cluster: ClusterInfo): (topic: string) => boolean {
+  const others = new Set(cluster.brokerAddrTable.keys());
+  for (const name of cluster.clusterAddrTable.keys()) {
+    others.add(name).add(replyTopicOf(name));
+  }
+  return (topic) =>
+    !others.has(topic) && !isSystemTopic(topic) && !isRetryTopic(topic) &&
+    !isDlqTopic(topic);
 }
 
 /** `topic show`. */

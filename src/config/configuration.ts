@@ -16,6 +16,9 @@ const LIVE_ORIGIN: ConfigOrigin = {
   label: "changed at run time",
 };
 
+/** Whoever asks for a change knows where the value comes from. */
+const UNNAMED_ORIGIN: ConfigOrigin = { kind: "default", label: "" };
+
 /** As DataVersion of reference 1.8. */
 export interface ConfigurationVersion {
   readonly stateVersion: number;
@@ -180,7 +183,7 @@ export class Configuration<K extends ConfigKeys> {
       }
       next[key] = readKey(this.#keys, key, {
         text: value,
-        origin: LIVE_ORIGIN,
+        origin: UNNAMED_ORIGIN,
       });
       accepted.set(key, value.trim());
     }
