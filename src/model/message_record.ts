@@ -149,6 +149,11 @@ function faultOf(
   if (propertiesSize !== size - overhead - bodySize - topicSize) {
     return `its properties size is ${propertiesSize}`;
   }
+  // No text ends in a zero byte, and no CRC covers topic and properties: a torn write.
+  if (
+    (topicSize > 0 && bytes[propertiesAt - 1] === 0) ||
+    (propertiesSize > 0 && bytes[position + size - 1] === 0)
+  ) return "its topic or properties end in zeros";
   if (!hasSafeIntegers(view, position, bodySizeAt)) {
     return "one of its 64-bit fields is out of range";
   }

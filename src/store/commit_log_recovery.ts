@@ -197,7 +197,7 @@ class LogRecovery {
     const { input } = this;
     return input.queueMaxPhyOffset > broken ||
       (!input.lastExitOk &&
-        input.physicMsgTimestamp > this.#lastStoreTimestamp);
+        input.physicMsgTimestamp >= this.#lastStoreTimestamp);
   }
 
   /**

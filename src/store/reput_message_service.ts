@@ -45,7 +45,9 @@ export class ReputMessageService {
   stallReason: string | null = null;
   #known: DispatchRequest[] = [];
   #knownHead = 0;
-  #knownFrom = 0;
+  #knownFrom = Number.MAX_SAFE_INTEGER;
+  /** End of the last record that a put has described; -1 when others have appended since. */
+  #knownEnd = -1;
   #isFailing = false;
   readonly #scan: RecordScan;
 
@@ -78,21 +80,29 @@ export class ReputMessageService {
 
   /** A put has appended `request`; dispatches it at once when it is visible and next. */
   onAppended(request: DispatchRequest): void {
+    const end = endOf(request);
+    const isVisible = this.context.confirmOffset() >= end;
     if (this.#known.length === this.#knownHead) {
-      if (!this.#isNext(request.phyOffset)) {
-        this.#knownFrom = request.phyOffset;
-      } else if (
-        !this.#isFailing && this.context.confirmOffset() >= endOf(request)
-      ) {
+      const isNext = this.#isNext(request.phyOffset);
+      if (isNext && isVisible && !this.#isFailing) {
+        this.#knownEnd = end;
         this.#dispatch(request);
         return;
       }
+      this.#knownFrom = request.phyOffset;
     }
+    this.#knownEnd = end;
     if (this.#known.length - this.#knownHead >= KNOWN_MAX) {
       this.#known = [];
       this.#knownHead = 0;
-      this.#knownFrom = endOf(request);
+      this.#knownFrom = end;
     } else this.#known.push(request);
+    if (isVisible) this.doReput();
+  }
+
+  /** Bytes were appended that nobody has described: they will be read from the log. */
+  onAppendedData(): void {
+    this.#forgetKnown();
   }
 
   /** Dispatches what has become visible. Returns true when more is left for another call. */
@@ -125,8 +135,8 @@ export class ReputMessageService {
   /** True when nothing but the blank end of a file lies before `phyOffset`. */
   #isNext(phyOffset: number): boolean {
     const from = this.reputFromOffset;
-    return phyOffset === from || (phyOffset === this.log.nextFileOffset(from) &&
-      this.#knownFrom <= from);
+    return phyOffset === from || (from === this.#knownEnd &&
+      phyOffset === this.log.nextFileOffset(from));
   }
 
   #reputKnown(end: number): boolean {
@@ -166,8 +176,10 @@ export class ReputMessageService {
         if (!this.#dispatch(request)) return false;
         scan.offset = this.reputFromOffset;
       } else if (step.kind === "blank") {
-        scan.offset = this.log.nextFileOffset(scan.offset);
-        this.reputFromOffset = Math.min(scan.offset, this.log.maxOffset);
+        const next = this.log.nextFileOffset(scan.offset);
+        // A slave has not received the rest of the file yet.
+        if (next > this.log.maxOffset) return false;
+        scan.offset = this.reputFromOffset = next;
       } else if (step.kind === "corrupt") {
         if (!this.#passOver(step.reason, end)) return false;
         scan.reset(this.reputFromOffset);
@@ -220,7 +232,8 @@ export class ReputMessageService {
   #forgetKnown(): void {
     this.#known = [];
     this.#knownHead = 0;
-    this.#knownFrom = this.log.maxOffset;
+    this.#knownFrom = Number.MAX_SAFE_INTEGER;
+    this.#knownEnd = -1;
   }
 }
 

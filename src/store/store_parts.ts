@@ -304,6 +304,7 @@ export class StoreParts {
     if (!isEmpty && phyOffset !== this.log.maxOffset) return false;
     this.log.appendData(phyOffset, bytes);
     if (isEmpty) this.reput.reset(phyOffset);
+    else this.reput.onAppendedData();
     if (this.options.flushDiskType === "SYNC_FLUSH") this.groupCommit.wakeup();
     this.doReput();
     return true;

@@ -46,21 +46,23 @@ export async function recoverStore(
   const found = queues.recover(lastExitOk);
   if (log.mappedFileQueue.files.length === 0) return await recoverEmpty(parts);
   const beyond: DispatchRequest[] = [];
+  const missing = new MissingUnits(queues);
   const input = inputOf(
     parts,
     found.maxPhyOffset,
     parts.options.messageIndexEnable ? rebuildFrom : undefined,
     beyond,
+    missing,
   );
   const start = recoveryStartOffset(input);
   // What a power cut has left of newer units may be torn: they are all built again.
   if (!lastExitOk) await queues.truncateDirty(start);
   let report = recoverCommitLog(input, start);
-  if (await findMissingUnits(parts, report)) {
+  if (await mustDispatchAll(parts, report, missing)) {
     beyond.length = 0;
     report = recoverCommitLog(input, log.minOffset);
-    queues.takeGaps();
   }
+  queues.takeGaps();
   await cut(parts, report);
   rebuildQueueOffsets(parts, beyond);
   return report;
@@ -95,6 +97,7 @@ function inputOf(
   queueMaxPhyOffset: number,
   indexFrom: number | undefined,
   beyond: DispatchRequest[],
+  missing: MissingUnits,
 ): RecoveryInput {
   const { queues, index, checkpoint, options, lastExitOk } = parts;
   return {
@@ -112,6 +115,7 @@ function inputOf(
     confirmOffset: confirmOffsetAtStart(options, checkpoint),
     dispatch: (request) => {
       if (!isWithoutQueueOffset(request.sysFlag)) {
+        missing.look(request);
         queues.putMessagePosition(request);
       }
       if (indexFrom !== undefined && request.phyOffset >= indexFrom) {
@@ -133,28 +137,52 @@ function confirmOffsetAtStart(
 }
 
 /**
- * True when units of the part that counted as complete are missing: a queue file was lost.
- * The queues concerned are emptied, so that the whole log can be dispatched again.
+ * The queues in which a record arrives that is not the next one: units of the part that
+ * counted as complete are missing, a queue file was lost.
  */
-async function findMissingUnits(
+class MissingUnits {
+  readonly #found = new Map<string, { topic: string; queueId: number }>();
+
+  constructor(private readonly queues: ConsumeQueueStore) {}
+
+  get size(): number {
+    return this.#found.size;
+  }
+
+  /** To be called before the unit is put. */
+  look(request: DispatchRequest): void {
+    const { topic, queueId, queueOffset, phyOffset } = request;
+    const queue = this.queues.get(topic, queueId);
+    if (queueOffset <= (queue?.maxOffsetInQueue ?? 0)) return;
+    if (queue !== undefined && phyOffset < queue.maxPhyOffset) return;
+    this.#found.set(`${topic}/${queueId}`, { topic, queueId });
+  }
+
+  /** Empties these queues, so that the whole log can be dispatched into them again. */
+  async reset(): Promise<void> {
+    for (const { topic, queueId } of this.#found.values()) {
+      await this.queues.resetQueue(topic, queueId);
+    }
+  }
+}
+
+async function mustDispatchAll(
   parts: StoreRecoveryParts,
   report: RecoveryReport,
+  missing: MissingUnits,
 ): Promise<boolean> {
   const { queues, checkpoint, log } = parts;
-  const gaps = queues.takeGaps();
   const isSumKnown = parts.lastExitOk && checkpoint.cleanMaxPhyOffset > 0 &&
     checkpoint.cleanMaxPhyOffset === report.endOffset;
   const isSumWrong = isSumKnown &&
     checkpoint.cleanQueueOffsetSum !== queues.queueOffsetSum();
-  if (gaps.length === 0 && !isSumWrong) return false;
+  if (missing.size === 0 && !isSumWrong) return false;
   if (report.startOffset === log.minOffset) return false;
   parts.logger.warn(
     "Queues lack units that they had: they are built again from the whole log",
-    { gapCount: gaps.length, firstGap: gaps[0] },
+    { queueCount: missing.size },
   );
-  for (const { topic, queueId } of gaps) {
-    await queues.resetQueue(topic, queueId);
-  }
+  await missing.reset();
   return true;
 }
 
