@@ -20,7 +20,6 @@ export class BunHttpServer implements HttpServer {
         development: false,
         // Without it, development: false lets a second process share the port.
         reusePort: false,
-        reusePort: false, // Else a second server would share the port unheard.
         maxRequestBodySize: HTTP_BODY_SIZE_MAX,
         idleTimeout: HTTP_IDLE_MAX_SECONDS,
       });
