@@ -196,7 +196,6 @@ export class IndexVerifier {
   entryCount = 0;
   #missingCount = 0;
   #missingFrom = -1;
-  readonly #endPhyOffset: number;
 
   constructor(
     files: readonly IndexFileFacts[],
@@ -208,7 +207,6 @@ export class IndexVerifier {
     private readonly minPhyOffset: number,
   ) {
     this.#cursors = files.map((it) => new EntryCursor(it, handles, findings));
-    this.#endPhyOffset = files.at(-1)?.header.endPhyOffset ?? -1;
   }
 
   /** To be called for every record, in the order of the log. */
@@ -235,9 +233,8 @@ export class IndexVerifier {
   finish(endPhyOffset: number): void {
     this.#skipTo(Number.MAX_SAFE_INTEGER, endPhyOffset);
     if (this.#missingCount === 0) return;
-    const isLag = this.#missingFrom > this.#endPhyOffset;
     this.findings.add({
-      severity: isLag ? this.lagSeverity : "error",
+      severity: this.lagSeverity,
       kind: "index-missing",
       path: this.directory,
       offset: this.#missingFrom,
