@@ -94,6 +94,8 @@ test("RegisterBrokerBody of 4.9 needs no stateVersion and no mapping", () => {
 test("RegisterBrokerBody compressed form is read back", () => {
   const compressed = encodeCompressedRegisterBrokerBody(REGISTER_BODY);
   assertEquals(decodeRegisterBrokerBody(compressed, true, 479), REGISTER_BODY);
+  // 5.x says compressed=false of a compressed body.
+  assertEquals(decodeRegisterBrokerBody(compressed, false, 479), REGISTER_BODY);
 });
 
 /** The parts of the compressed form before deflation. */

@@ -22,6 +22,9 @@ export interface RegisterBrokerBody {
 /** Ordinal of 3.0.11: older brokers send the bare topic table. */
 const VERSION_3_0_11 = 37;
 
+/** 5.x brokers compress and say they did not; no JSON begins so. */
+const ZLIB_FIRST_BYTE = 0x78;
+
 const EMPTY: RegisterBrokerBody = Object.freeze({
   topicConfigSerializeWrapper: {
     dataVersion: ZERO_DATA_VERSION,
@@ -52,7 +55,9 @@ export function decodeRegisterBrokerBody(
   version: number,
 ): RegisterBrokerBody {
   if (bytes.length === 0) return EMPTY;
-  if (compressed) return decodeCompressedRegisterBrokerBody(bytes);
+  if (compressed || bytes[0] === ZLIB_FIRST_BYTE) {
+    return decodeCompressedRegisterBrokerBody(bytes);
+  }
   const json = objectOf(
     decodeJson(bytes, "RegisterBrokerBody"),
     "RegisterBrokerBody",
