@@ -2,7 +2,7 @@
 
 const encoder = new TextEncoder();
 /** From this length on the runtime's encoder beats the loop. */
-const LOOP_LENGTH_MAX = 48;
+const LOOP_LENGTH_MAX = 24;
 
 /**
  * Writes `text` at `position` and returns the position behind it. The caller

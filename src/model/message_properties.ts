@@ -45,6 +45,7 @@ export const MessageConst = {
 
 const NAME_VALUE_SEPARATOR = "\u0001";
 const PROPERTY_SEPARATOR = "\u0002";
+const PROPERTY_SEPARATOR_UNIT = 2;
 
 /** Largest encoded size in bytes: the record carries it as an int16. */
 export const PROPERTIES_SIZE_MAX = 32_767;
@@ -76,18 +77,35 @@ export function encodeProperties(
   return text;
 }
 
+/** `name \u0001` of names looked up before; bounded, since filters may name anything. */
+const needles = new Map<string, string>();
+const NEEDLES_MAX = 256;
+
+function needleOf(name: string): string {
+  let needle = needles.get(name);
+  if (needle === undefined) {
+    needle = name + NAME_VALUE_SEPARATOR;
+    if (needles.size < NEEDLES_MAX) needles.set(name, needle);
+  }
+  return needle;
+}
+
 /** The value of `name`, found without decoding the others; the last one wins. */
 export function findProperty(text: string, name: string): string | undefined {
-  const needle = name + NAME_VALUE_SEPARATOR;
-  let at = text.lastIndexOf(needle);
-  while (at > 0 && text[at - 1] !== PROPERTY_SEPARATOR) {
-    at = text.lastIndexOf(needle, at - 1);
+  const needle = needleOf(name);
+  let value: string | undefined;
+  for (
+    let at = text.indexOf(needle);
+    at >= 0;
+    at = text.indexOf(needle, at + 1)
+  ) {
+    if (at > 0 && text.charCodeAt(at - 1) !== PROPERTY_SEPARATOR_UNIT) continue;
+    const start = at + needle.length;
+    let end = text.indexOf(PROPERTY_SEPARATOR, start);
+    if (end < 0) end = text.length;
+    if (end > start) value = text.slice(start, end);
   }
-  if (at < 0) return undefined;
-  const start = at + needle.length;
-  let end = text.indexOf(PROPERTY_SEPARATOR, start);
-  if (end < 0) end = text.length;
-  return end > start ? text.slice(start, end) : undefined;
+  return value;
 }
 
 /** `text` with one more pair at its end; a missing final separator is added. */
