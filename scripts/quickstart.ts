@@ -41,7 +41,7 @@ const start = [
 ];
 say("Starting name server, broker and admin server in one process:");
 console.log(`$ ${PROGRAM} ${start.join(" ")}`);
-process.env.POCKETMQ_UNDER_TEST = "executable";
+process.env.TEST_PROGRAM = "executable";
 const server = await PocketMQProcess.start(start);
 for (const { name, bound } of server.ready.listeners) {
   console.log(`  ${name.padEnd(8)} ${bound}`);

@@ -16,7 +16,11 @@ import {
   overdueReason,
   type WatchedChannel,
 } from "./channel_watch.ts";
-import { FOREIGN_HEAD_SIZE, likelyProtocol } from "./foreign_protocol.ts";
+import {
+  FOREIGN_HEAD_SIZE,
+  likelyProtocol,
+  UNKNOWN_PROTOCOL,
+} from "./foreign_protocol.ts";
 import { Outbox } from "./outbox.ts";
 import { type OutgoingHost, OutgoingRequests } from "./outgoing_requests.ts";
 import {
@@ -312,13 +316,14 @@ export class Channel
   /** Closes for bytes that are no frame, or whose header is unreadable. */
   #junk(error: FrameError, isForeign: boolean): void {
     this.#host.counters.junkCloses++;
-    const head = this.#decoder.peek(FOREIGN_HEAD_SIZE);
-    this.#warn(
-      "junk",
-      isForeign
-        ? `it speaks ${likelyProtocol(head)}, not the remoting protocol`
-        : `it sent a broken frame: ${error.message}`,
-    );
+    if (isForeign) {
+      const protocol = likelyProtocol(this.#decoder.peek(FOREIGN_HEAD_SIZE));
+      // A line per protocol, so that a scanner's HTTP does not hide a client's TLS.
+      this.#warn(
+        protocol.startsWith(UNKNOWN_PROTOCOL) ? "junk" : `junk ${protocol}`,
+        `it speaks ${protocol}, not the remoting protocol`,
+      );
+    } else this.#warn("frame", `it sent a broken frame: ${error.message}`);
     if (this.#frames > 0) this.close();
     else this.terminate();
   }

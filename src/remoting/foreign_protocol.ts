@@ -3,6 +3,9 @@
 /** How many first bytes `likelyProtocol` wants to see. */
 export const FOREIGN_HEAD_SIZE = 16;
 
+/** How the answer begins when nothing fits. */
+export const UNKNOWN_PROTOCOL = "an unknown protocol";
+
 interface Signature {
   /** Latin-1 text that the bytes begin with, at `offset`. */
   readonly text: string;
@@ -54,7 +57,7 @@ export function likelyProtocol(head: Uint8Array): string {
   }
   const shown = [...head.subarray(0, 8)]
     .map((it) => it.toString(16).padStart(2, "0")).join(" ");
-  return `an unknown protocol, first bytes ${shown || "none"}`;
+  return `${UNKNOWN_PROTOCOL}, first bytes ${shown || "none"}`;
 }
 
 function startsWith(head: Uint8Array, text: string, offset: number): boolean {

@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   rmSync,
@@ -11,6 +12,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import process from "node:process";
 import { test } from "node:test";
+import { eventually } from "../support/eventually.ts";
 import { runPocketMQ } from "../support/pocketmq_process.ts";
 import { withSite } from "../support/site.ts";
 
@@ -162,6 +164,7 @@ test("unknown keys and foreign files are warnings", () =>
     assertMatch(site.server.stderr, /flushDiskTyp/);
     await site.run("produce", "Hello", "x");
     writeFileSync(`${site.storePath}/commitlog/.DS_Store`, "x");
+    await eventually(() => existsSync(`${site.storePath}/consumequeue`));
     writeFileSync(`${site.storePath}/consumequeue/notes.txt`, "x");
     await site.restart();
     assertMatch(site.server.stderr, /\.DS_Store/);

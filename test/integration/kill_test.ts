@@ -1,7 +1,7 @@
 /**
  * kill -9 at random under a SYNC_FLUSH load: every acknowledged message is
  * there, queue offsets are dense and unique, and the queues are what the log says.
- * POCKETMQ_KILL_ROUNDS sets the number of rounds (5 by default).
+ * TEST_KILL_ROUNDS sets the number of rounds (5 by default).
  */
 import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
@@ -11,7 +11,7 @@ import { runPocketMQ } from "../support/pocketmq_process.ts";
 import { RawClient } from "../support/raw_client.ts";
 import { type Site, withSite } from "../support/site.ts";
 
-const ROUNDS = Number(process.env.POCKETMQ_KILL_ROUNDS ?? 5);
+const ROUNDS = Number(process.env.TEST_KILL_ROUNDS ?? 5);
 const TOPIC = "KillTopic";
 const QUEUES = 4;
 const SENDERS = 4;
@@ -89,7 +89,7 @@ async function readQueue(
 }
 
 test(`kill -9 under a SYNC_FLUSH load loses nothing [rounds=${ROUNDS}]`, async () => {
-  const seed = Number(process.env.POCKETMQ_SEED ?? Date.now() % 1_000_000);
+  const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
   console.log(`seed=${seed}`);
   const random = xorshift(seed);
   const acknowledged: Acknowledged = new Map();
@@ -138,5 +138,7 @@ test(`kill -9 under a SYNC_FLUSH load loses nothing [rounds=${ROUNDS}]`, async (
     "flushDiskType=SYNC_FLUSH",
     "--set",
     "mappedFileSizeCommitLog=4194304",
+    "--set",
+    "maxMessageSize=65536",
   ]);
 });

@@ -47,14 +47,14 @@ export class SimRandom implements Random {
 }
 
 /**
- * The seeds to run: `POCKETMQ_SEED` alone where it is set, else 1 to `count`.
+ * The seeds to run: `TEST_SEED` alone where it is set, else 1 to `count`.
  * A failing test names its seed, as in `[seed=7]`.
  */
 export function seeds(
   count: number,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): number[] {
-  const wanted = env["POCKETMQ_SEED"];
+  const wanted = env["TEST_SEED"];
   if (wanted !== undefined) return [Number(wanted)];
   return Array.from({ length: count }, (_, index) => index + 1);
 }

@@ -16,9 +16,9 @@ export interface Finished {
   stderr: string;
 }
 
-/** The command that runs the program under test (POCKETMQ_UNDER_TEST: executable, deno, bun). */
+/** The command that runs the program under test (TEST_PROGRAM: executable, deno, bun). */
 export function programUnderTest(): string[] {
-  const kind = process.env.POCKETMQ_UNDER_TEST ?? "executable";
+  const kind = process.env.TEST_PROGRAM ?? "executable";
   if (kind === "deno") {
     return ["node_modules/.bin/deno", "run", "-A", "src/main.ts"];
   }

@@ -1,0 +1,109 @@
+/**
+ * Resident memory of the program under test: idle, after junk connections, after
+ * a burst. TEST_JUNK and TEST_BURST set the sizes (20,000 each by default).
+ */
+import { assertLessOrEqual } from "@std/assert";
+import { spawnSync } from "node:child_process";
+import { connect } from "node:net";
+import process from "node:process";
+import { test } from "node:test";
+import { eventually } from "../support/eventually.ts";
+import { RawClient } from "../support/raw_client.ts";
+import { type Site, withSite } from "../support/site.ts";
+
+const MIB = 1024 * 1024;
+const JUNK = Number(process.env.TEST_JUNK ?? 20_000);
+const BURST = Number(process.env.TEST_BURST ?? 20_000);
+const IDLE_BYTES_MAX = 60 * MIB;
+const isExecutable = process.env.TEST_PROGRAM !== "deno";
+
+/** Resident bytes of a process, as `ps` tells them. */
+function residentBytes(pid: number): number {
+  const ps = spawnSync("ps", ["-o", "rss=", "-p", String(pid)]);
+  return Number(String(ps.stdout).trim()) * 1024;
+}
+
+/** Connects from anywhere in 127/8, writes junk or nothing, and resets. */
+function junkConnect(port: number, number: number): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect({
+      host: "127.0.0.1",
+      port,
+      localAddress: `127.${number % 200}.${number % 251}.${1 + number % 253}`,
+    }, () => {
+      if (number % 2 === 0) socket.write("GET / HTTP/1.1\r\n\r\n");
+      socket.resetAndDestroy();
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => resolve());
+  });
+}
+
+async function junk(port: number, count: number): Promise<void> {
+  for (let from = 0; from < count; from += 100) {
+    await Promise.all(
+      Array.from(
+        { length: 100 },
+        (_, index) => junkConnect(port, from + index),
+      ),
+    );
+  }
+}
+
+async function settled(site: Site): Promise<number> {
+  let least = Infinity;
+  let unchanged = 0;
+  await eventually(() => {
+    const now = residentBytes(site.server.pid);
+    unchanged = now < least ? 0 : unchanged + 1;
+    least = Math.min(least, now);
+    return unchanged >= 5;
+  }, { timeoutMs: 30_000 });
+  return least;
+}
+
+test(`memory idle, after ${JUNK} junk connections and a burst of ${BURST} messages`, () =>
+  withSite(async (site) => {
+    const idle = await settled(site);
+    console.log(`idle ${(idle / MIB).toFixed(1)} MiB`);
+    if (isExecutable) assertLessOrEqual(idle, IDLE_BYTES_MAX);
+
+    await junk(site.server.port("broker"), JUNK / 10);
+    const warm = await settled(site);
+    for (const name of ["broker", "namesrv"]) {
+      await junk(site.server.port(name), JUNK / 2);
+    }
+    await eventually(
+      () => residentBytes(site.server.pid) - warm < 10 * MIB,
+      { timeoutMs: 30_000 },
+    );
+    const afterJunk = residentBytes(site.server.pid);
+    console.log(
+      `after ${JUNK} junk connections ${
+        (afterJunk / MIB).toFixed(1)
+      } MiB, before ${(warm / MIB).toFixed(1)} MiB`,
+    );
+
+    const client = await RawClient.open(site.broker);
+    const body = new Uint8Array(1024);
+    for (let sent = 0; sent < BURST; sent += 500) {
+      await Promise.all(
+        Array.from(
+          { length: 500 },
+          (_, index) => client.send("BurstTopic", index % 4, body),
+        ),
+      );
+    }
+    client.close();
+    const peak = residentBytes(site.server.pid);
+    const startedAt = Date.now();
+    await eventually(
+      () => residentBytes(site.server.pid) - idle <= 40 * MIB,
+      { timeoutMs: 60_000 },
+    );
+    console.log(
+      `after ${BURST} messages ${(peak / MIB).toFixed(1)} MiB, ${
+        ((Date.now() - startedAt) / 1000).toFixed(1)
+      } s later ${(residentBytes(site.server.pid) / MIB).toFixed(1)} MiB`,
+    );
+  }));
