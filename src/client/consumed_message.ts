@@ -1,5 +1,5 @@
 /** ConsumedMessage: a record as an application sees it. */
-import { inflate } from "../base/zlib.ts";
+import { inflate, ZlibError } from "../base/zlib.ts";
 import type { MessageExt } from "../model/message_ext.ts";
 import { encodeMessageId } from "../model/message_id.ts";
 import {
@@ -22,20 +22,17 @@ const COMPRESSION_TYPES: Readonly<Record<number, string>> = {
 /** One message, its texts read when asked for. */
 export class ConsumedMessage {
   readonly record: MessageExt;
-  /** Inflated where it was zlib; as stored for LZ4 and ZSTD, see `compression`. */
+  /** Inflated where it was zlib; else as stored, see `compression`. */
   readonly body: Uint8Array;
-  /** Why `body` is not readable: LZ4 or ZSTD, else null. */
+  /** What `body` still is packed with: LZ4, ZSTD, or ZLIB when that is broken; else null. */
   readonly compression: string | null;
 
-  /** Throws `ZlibError` for a broken compressed body. */
   constructor(record: MessageExt) {
     this.record = record;
     const isCompressed = (record.sysFlag & MessageSysFlag.COMPRESSED) !== 0;
-    const type = record.sysFlag & MessageSysFlag.COMPRESSION_TYPE_MASK;
-    this.compression = isCompressed ? COMPRESSION_TYPES[type] ?? null : null;
-    this.body = isCompressed && this.compression === null
-      ? inflate(record.body, INFLATED_BODY_SIZE_MAX)
-      : record.body;
+    const unpacked = isCompressed ? unpack(record) : { body: record.body };
+    this.body = unpacked.body;
+    this.compression = unpacked.compression ?? null;
   }
 
   /** The original topic, also of a message that came by the retry topic. */
@@ -70,6 +67,21 @@ export class ConsumedMessage {
 
   property(name: string): string | undefined {
     return findProperty(this.record.propertiesText, name);
+  }
+}
+
+/** A body that cannot be unpacked must not hold up the queue behind it. */
+function unpack(
+  { body, sysFlag }: MessageExt,
+): { body: Uint8Array; compression?: string } {
+  const compression =
+    COMPRESSION_TYPES[sysFlag & MessageSysFlag.COMPRESSION_TYPE_MASK];
+  if (compression !== undefined) return { body, compression };
+  try {
+    return { body: inflate(body, INFLATED_BODY_SIZE_MAX) };
+  } catch (error) {
+    if (!(error instanceof ZlibError)) throw error;
+    return { body, compression: "ZLIB" };
   }
 }
 

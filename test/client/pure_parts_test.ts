@@ -113,8 +113,9 @@ test("ConsumedMessage inflates bodies and shows the original topic", () => {
   });
   const bytes = encodeRecord(message, 7, 1024, 5);
   const lz4 = encodeRecord({ ...message, sysFlag: 0x101 }, 8, 2048, 5);
-  const both = new Uint8Array([...bytes, ...lz4]);
-  const [it, packed] = decodeRecords(both).map((record) =>
+  const broken = encodeRecord({ ...message, body: bytesOf("x") }, 9, 4096, 5);
+  const all = new Uint8Array([...bytes, ...lz4, ...broken]);
+  const [it, packed, bad] = decodeRecords(all).map((record) =>
     new ConsumedMessage(record)
   );
   assertEquals([textOf(it!.body), it!.topic, it!.keys, it!.queueOffset], [
@@ -124,7 +125,12 @@ test("ConsumedMessage inflates bodies and shows the original topic", () => {
     7,
   ]);
   assertEquals(it!.msgId, "0A00000200002A9F0000000000000400");
-  assertEquals([it!.compression, packed!.compression], [null, "LZ4"]);
+  assertEquals([it, packed, bad].map((message) => message!.compression), [
+    null,
+    "LZ4",
+    "ZLIB",
+  ]);
+  assertEquals(textOf(bad!.body), "x");
 });
 
 test("namesrvAddrsOf() reads lists", () => {
