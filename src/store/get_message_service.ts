@@ -40,7 +40,7 @@ export class GetMessageService {
     private readonly reader: RecordReader,
     private options: MessageStoreOptions,
     /** Bytes behind the end of the log that count as "in memory". */
-    private readonly memoryBytes: () => number,
+    private readonly memoryBytes: number,
     private readonly isSlave: () => boolean,
   ) {}
 
@@ -106,7 +106,7 @@ export class GetMessageService {
         max,
       );
     }
-    const memoryBytes = this.memoryBytes();
+    const { memoryBytes } = this;
     const selection = this.#selection;
     selection.select(this.#unitsView, unitCount, request.filter, {
       maxMsgNums: request.maxMsgNums,

@@ -4,11 +4,7 @@
  * Life: `load` (lock, recovery), `start`, `tick` every 100 ms, `shutdown`. Files, from the root:
  * `commitlog/`, `consumequeue/`, `index/`, `checkpoint`, `abort`, `lock`.
  */
-import type { Clock } from "../io/clock.ts";
-import type { FileLock, FileSystem } from "../io/file_system.ts";
-import type { Host } from "../io/host.ts";
-import type { Logger } from "../io/logger.ts";
-import type { Random } from "../io/random.ts";
+import type { FileLock } from "../io/file_system.ts";
 import type {
   MessageExtBatch,
   MessageExtBrokerInner,
@@ -19,6 +15,11 @@ import type { BoundaryType } from "./consume_queue_time.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import type { GetMessageRequest } from "./get_message_service.ts";
 import type { GetMessageResult } from "./get_message_result.ts";
+import type {
+  MessageArrivingListener,
+  MessageStoreCounters,
+  MessageStorePorts,
+} from "./message_store_ports.ts";
 import type { PutMessageResult } from "./put_message_result.ts";
 import type { QueryMessageResult } from "./query_message_service.ts";
 import { StoreFileError } from "./store_file_error.ts";
@@ -33,35 +34,6 @@ import { StoreParts } from "./store_parts.ts";
 import { recoverStore } from "./store_recovery.ts";
 import { adoptStoreSizes } from "./store_sizes.ts";
 import { StoreStartError } from "./store_start_error.ts";
-
-/** What the store needs of the world. */
-export interface MessageStorePorts {
-  readonly fileSystem: FileSystem;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly host?: Host;
-}
-
-/** Told of every record that has become visible. */
-export type MessageArrivingListener = (
-  topic: string,
-  queueId: number,
-  /** Queue offset of the record plus one. */
-  nextOffset: number,
-  tagsCode: number,
-  storeTimestamp: number,
-  propertiesText: string,
-) => void;
-
-/** Numbers for metrics; they only grow. */
-export interface MessageStoreCounters {
-  readonly putCount: number;
-  readonly putBytes: number;
-  readonly putFailedCount: number;
-  readonly corruptRecordCount: number;
-  readonly deletedFileCount: number;
-}
 
 /** The store. */
 export class MessageStore {
@@ -99,7 +71,7 @@ export class MessageStore {
 
   /** The log itself: for replication and tools. */
   get commitLog(): CommitLog {
-    return this.#parts.log;
+    return this.#parts.files.log;
   }
 
   /** Takes the lock and recovers. Throws `StoreStartError`; the store is then not usable. */
@@ -140,7 +112,7 @@ export class MessageStore {
   /** Takes writes from now on, unless the role forbids it. */
   async start(): Promise<void> {
     const { fileSystem, host } = this.#ports;
-    await this.#parts.recordSizes();
+    await this.#parts.files.recordSizes();
     await createAbortFile(
       fileSystem,
       this.options.storePathRootDir,
@@ -196,17 +168,17 @@ export class MessageStore {
   getMessage(
     request: GetMessageRequest,
   ): GetMessageResult | Promise<GetMessageResult> {
-    return this.#parts.getService.getMessage(request);
+    return this.#parts.reading.getService.getMessage(request);
   }
 
   /** 0 for a queue that does not exist. */
   getMinOffsetInQueue(topic: string, queueId: number): number {
-    return this.#parts.queues.get(topic, queueId)?.minOffsetInQueue ?? 0;
+    return this.#parts.files.queues.get(topic, queueId)?.minOffsetInQueue ?? 0;
   }
 
   /** End of what consumers may see; 0 for a queue that does not exist. */
   getMaxOffsetInQueue(topic: string, queueId: number): number {
-    return this.#parts.queues.get(topic, queueId)?.maxOffsetInQueue ?? 0;
+    return this.#parts.files.queues.get(topic, queueId)?.maxOffsetInQueue ?? 0;
   }
 
   getOffsetInQueueByTime(
@@ -215,7 +187,7 @@ export class MessageStore {
     timestampMs: number,
     boundary: BoundaryType = "lower",
   ): Promise<number> {
-    return this.#parts.queryService.getOffsetInQueueByTime(
+    return this.#parts.reading.queryService.getOffsetInQueueByTime(
       topic,
       queueId,
       timestampMs,
@@ -238,7 +210,7 @@ export class MessageStore {
     queueId: number,
     queueOffset: number,
   ): Promise<number> {
-    return this.#parts.queryService.getMessageStoreTimeStamp(
+    return this.#parts.reading.queryService.getMessageStoreTimeStamp(
       topic,
       queueId,
       queueOffset,
@@ -246,7 +218,7 @@ export class MessageStore {
   }
 
   selectOneMessageByOffset(phyOffset: number): Promise<Uint8Array | undefined> {
-    return this.#parts.queryService.selectOneMessageByOffset(phyOffset);
+    return this.#parts.reading.queryService.selectOneMessageByOffset(phyOffset);
   }
 
   queryMessage(
@@ -256,7 +228,7 @@ export class MessageStore {
     beginMs: number,
     endMs: number,
   ): Promise<QueryMessageResult> {
-    return this.#parts.queryService.queryMessage(
+    return this.#parts.reading.queryService.queryMessage(
       topic,
       key,
       Math.min(maxNum, this.options.maxMsgsNumBatch),
@@ -271,22 +243,24 @@ export class MessageStore {
     queueId: number,
     queueOffset: number,
   ): boolean {
-    const unit = this.#parts.queues.get(topic, queueId)?.unit(queueOffset);
+    const unit = this.#parts.files.queues.get(topic, queueId)?.unit(
+      queueOffset,
+    );
     return unit !== undefined &&
-      this.maxPhyOffset - unit.phyOffset <= this.#parts.memoryBytes();
+      this.maxPhyOffset - unit.phyOffset <= this.#parts.reading.memoryBytes;
   }
 
   get minPhyOffset(): number {
-    return this.#parts.log.minOffset;
+    return this.#parts.files.log.minOffset;
   }
 
   get maxPhyOffset(): number {
-    return this.#parts.log.maxOffset;
+    return this.#parts.files.log.maxOffset;
   }
 
   /** Everything below it survives power loss. */
   get flushedOffset(): number {
-    return this.#parts.log.flushedOffset;
+    return this.#parts.files.log.flushedOffset;
   }
 
   /** End of what dispatch, and so consumers, may see. */
@@ -327,13 +301,14 @@ export class MessageStore {
 
   /** Why dispatch stands still, or queues are not durable; null when all is well. */
   get degradedReason(): string | null {
-    return this.#parts.reput.stallReason ?? this.#parts.flushQueues.failure ??
-      this.#parts.index.offReason;
+    return this.#parts.reput.stallReason ??
+      this.#parts.flushing.flushQueues.failure ??
+      this.#parts.files.index.offReason;
   }
 
   /** Store time up to which log, queues and index are durable; recovery relies on it. */
   get lastCheckpointTimestamp(): number {
-    return this.#parts.flushQueues.lastTimestamp;
+    return this.#parts.flushing.flushQueues.lastTimestamp;
   }
 
   get counters(): MessageStoreCounters {
@@ -347,24 +322,24 @@ export class MessageStore {
 
   /** Every topic that has a queue. */
   topics(): string[] {
-    return this.#parts.queues.topics();
+    return this.#parts.files.queues.topics();
   }
 
   queueIds(topic: string): number[] {
-    return this.#parts.queues.queueIds(topic);
+    return this.#parts.files.queues.queueIds(topic);
   }
 
   /** Removes the queues of topics; their records stay in the log until it is cleaned. */
   async deleteTopics(topics: readonly string[]): Promise<void> {
     for (const topic of topics) {
       this.#parts.queueOffsets.deleteTopic(topic);
-      await this.#parts.queues.deleteTopic(topic);
+      await this.#parts.files.queues.deleteTopic(topic);
     }
   }
 
   /** Removes queue files whose records are gone; resolves with their number. */
   cleanExpiredConsumeQueue(): Promise<number> {
-    return this.#parts.queues.cleanExpired(this.minPhyOffset);
+    return this.#parts.files.queues.cleanExpired(this.minPhyOffset);
   }
 
   /** The next 20 rounds of cleaning ignore the hour (reference 4.11). */
@@ -391,7 +366,7 @@ export class MessageStore {
   }
 
   #close(): void {
-    this.#parts.close();
+    this.#parts.files.close();
     this.#lock?.release();
     this.#lock = undefined;
   }

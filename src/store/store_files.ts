@@ -1,0 +1,50 @@
+/** StoreFiles: what a store has on the disk; one bounded set of descriptors for all. */
+import type { Logger } from "../io/logger.ts";
+import { CommitLog } from "./commit_log.ts";
+import { ConsumeQueueStore } from "./consume_queue_store.ts";
+import { DescriptorCache } from "./descriptor_cache.ts";
+import { IndexService } from "./index_service.ts";
+import type { MessageStorePorts } from "./message_store_ports.ts";
+import { StoreCheckpoint } from "./store_checkpoint.ts";
+import type { MessageStoreOptions } from "./store_options.ts";
+import { recordStoreSizes } from "./store_sizes.ts";
+
+/** Log, queues, index and checkpoint. */
+export class StoreFiles {
+  readonly log: CommitLog;
+  readonly queues: ConsumeQueueStore;
+  readonly index: IndexService;
+  readonly checkpoint: StoreCheckpoint;
+
+  constructor(
+    ports: MessageStorePorts,
+    private readonly options: MessageStoreOptions,
+    logger: Logger,
+  ) {
+    const { fileSystem, clock } = ports;
+    const cache = new DescriptorCache(options.storeOpenFilesMax);
+    this.log = new CommitLog(fileSystem, options, logger, cache);
+    this.queues = new ConsumeQueueStore(fileSystem, options, logger, cache);
+    this.checkpoint = new StoreCheckpoint(
+      fileSystem,
+      `${options.storePathRootDir}/checkpoint`,
+      logger,
+    );
+    this.index = new IndexService(
+      { fileSystem, clock, logger, checkpoint: this.checkpoint, cache },
+      options,
+    );
+  }
+
+  /** Before the first file is made: a power cut may leave a short one. */
+  async recordSizes(): Promise<void> {
+    if (!recordStoreSizes(this.checkpoint, this.options)) return;
+    await this.checkpoint.flush();
+  }
+
+  close(): void {
+    this.log.mappedFileQueue.close();
+    this.queues.close();
+    this.index.close();
+  }
+}

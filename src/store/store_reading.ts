@@ -1,0 +1,48 @@
+/** StoreReading: pulls and queries, and how much of the log counts as "in memory". */
+import { ColdReader } from "./cold_reader.ts";
+import { GetMessageService } from "./get_message_service.ts";
+import type { MessageStorePorts } from "./message_store_ports.ts";
+import { QueryMessageService } from "./query_message_service.ts";
+import { RecordReader } from "./record_reader.ts";
+import type { StoreFiles } from "./store_files.ts";
+import type { MessageStoreOptions } from "./store_options.ts";
+
+const MEMORY_BYTES_DEFAULT = 1_073_741_824;
+/** Share of memory that hot reads may assume to be page cache. */
+const HOT_MEMORY_SHARE = 0.25;
+const CORES_DEFAULT = 2;
+
+/** The read services of one store. */
+export class StoreReading {
+  readonly getService: GetMessageService;
+  readonly queryService: QueryMessageService;
+  /** Bytes behind the end of the log that count as "in memory" (reference 9.3). */
+  readonly memoryBytes: number;
+
+  constructor(
+    files: StoreFiles,
+    host: MessageStorePorts["host"],
+    options: MessageStoreOptions,
+    isSlave: () => boolean,
+  ) {
+    const memoryLimit = host?.memoryLimitBytes() ?? MEMORY_BYTES_DEFAULT;
+    const ratio = options.accessMessageInMemoryMaxRatio / 100;
+    this.memoryBytes = memoryLimit * ratio;
+    const cores = host?.cpuCount() ?? CORES_DEFAULT;
+    const { log, queues, index } = files;
+    const reader = new RecordReader(
+      log,
+      new ColdReader(options.coldReadsMax || Math.max(1, cores - 1)),
+      Math.min(options.hotReadBytesMax, memoryLimit * HOT_MEMORY_SHARE),
+    );
+    this.getService = new GetMessageService(
+      log,
+      queues,
+      reader,
+      options,
+      this.memoryBytes,
+      isSlave,
+    );
+    this.queryService = new QueryMessageService(log, queues, index, reader);
+  }
+}
