@@ -98,15 +98,20 @@ export class ConsumeQueue {
     this.#queue.load(lastExitOk);
   }
 
+  /** When the last file was modified, as `load` found it. */
+  get lastModifiedMs(): number {
+    return this.#queue.lastModifiedMs;
+  }
+
   /**
-   * Finds the end of the units (reference 5.2). After a clean stop by halving; else by reading
-   * the last three files, and what lies behind the end is zeroed.
+   * Finds the end of the units (reference 5.2). When all of them are known to be durable by
+   * halving; else by reading the last three files, and what lies behind the end is zeroed.
    */
-  recover(lastExitOk: boolean): void {
-    if (!lastExitOk) this.#queue.markTailUnsynced(RECOVER_FILES, 0);
-    const end = findQueueEnd(this.#queue, lastExitOk);
+  recover(isDurable: boolean): void {
+    if (!isDurable) this.#queue.markTailUnsynced(RECOVER_FILES, 0);
+    const end = findQueueEnd(this.#queue, isDurable);
     this.#queue.truncateNow(end, true);
-    if (!lastExitOk) zeroStaleUnits(this.#queue);
+    if (!isDurable) zeroStaleUnits(this.#queue);
     this.#minOffset = this.#queue.minOffset / UNIT_SIZE;
     this.#checkedMinPhyOffset = -1;
     this.#readMaxPhyOffset();

@@ -12,6 +12,7 @@ import type { MappedFileQueue } from "./mapped_file_queue.ts";
 export const RECOVER_FILES = 3;
 const CHUNK_UNITS = 3_276;
 const CLEAN_BYTES = 65_536;
+const FIRST_UNITS = 200;
 
 const chunk = new Uint8Array(CHUNK_UNITS * UNIT_SIZE);
 const chunkView = new DataView(chunk.buffer);
@@ -22,9 +23,9 @@ const chunkView = new DataView(chunk.buffer);
  */
 export function findQueueEnd(
   queue: MappedFileQueue,
-  lastExitOk: boolean,
+  isDurable: boolean,
 ): number {
-  return lastExitOk ? endByHalving(queue) : endByReading(queue);
+  return isDurable ? endByHalving(queue) : endByReading(queue);
 }
 
 /**
@@ -40,16 +41,29 @@ export function zeroStaleUnits(queue: MappedFileQueue): void {
 function endByHalving(queue: MappedFileQueue): number {
   for (let index = queue.files.length - 1; index >= 0; index--) {
     const file = queue.files[index]!;
-    let low = 0;
+    // Most queues of a store with many are short: one read finds the end.
+    const known = countValid(file, FIRST_UNITS);
+    if (known === 0) continue;
+    if (known < FIRST_UNITS) return file.fileFromOffset + known * UNIT_SIZE;
+    let low = Math.min(known, file.fileSize / UNIT_SIZE);
     let high = file.fileSize / UNIT_SIZE;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
       if (isValidAt(file, middle)) low = middle + 1;
       else high = middle;
     }
-    if (low > 0) return file.fileFromOffset + low * UNIT_SIZE;
+    return file.fileFromOffset + low * UNIT_SIZE;
   }
   return queue.minOffset;
+}
+
+/** How many of the first `unitsMax` units are valid. */
+function countValid(file: MappedFile, unitsMax: number): number {
+  const size = Math.min(unitsMax * UNIT_SIZE, file.fileSize);
+  file.readAt(0, chunk.subarray(0, size));
+  let at = 0;
+  while (at < size && isValidUnit(chunkView, at)) at += UNIT_SIZE;
+  return at === size ? unitsMax : at / UNIT_SIZE;
 }
 
 function isValidAt(file: MappedFile, index: number): boolean {

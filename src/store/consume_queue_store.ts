@@ -10,10 +10,12 @@ import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
 import { Coalesced } from "./coalesced.ts";
 import { ConsumeQueue, type ConsumeQueueShared } from "./consume_queue.ts";
+import { isTopicFolderName, listQueueFolders } from "./consume_queue_folder.ts";
 import { CONSUME_QUEUE_UNIT_SIZE } from "./consume_queue_unit.ts";
 import { DescriptorCache } from "./descriptor_cache.ts";
 import { withParents } from "./directories.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
+import { warnOfForeignFiles } from "./foreign_files.ts";
 import { UnitBatchPool } from "./unit_batch.ts";
 
 /** What ConsumeQueueStore needs to know. */
@@ -41,8 +43,10 @@ export interface ConsumeQueueGap {
   readonly to: number;
 }
 
+/** What was written longer ago is on the disk by itself: kernels wait half a minute. */
+const WRITE_BACK_MS = 900_000;
 const GAPS_KEPT_MAX = 1_000;
-const TOPIC_NAME_SIZE_MAX = 255;
+const TOPIC_SHOWN_MAX = 255;
 
 /** The table of queues. */
 export class ConsumeQueueStore {
@@ -90,34 +94,30 @@ export class ConsumeQueueStore {
 
   /** Finds the queues and checks their files; opens none. Throws `StoreFileError`. */
   load(lastExitOk = true): void {
-    const foreign: string[] = [];
-    for (const topicEntry of this.#fileSystem.list(this.directory)) {
-      const topic = topicEntry.name;
-      if (!topicEntry.isDirectory) {
-        foreign.push(topic);
-        continue;
-      }
-      for (const entry of this.#fileSystem.list(`${this.directory}/${topic}`)) {
-        const queueId = entry.isDirectory ? queueIdOf(entry.name) : undefined;
-        if (queueId === undefined) foreign.push(`${topic}/${entry.name}`);
-        else this.#add(topic, queueId).load(lastExitOk);
-      }
+    const { queues, foreign } = listQueueFolders(
+      this.#fileSystem,
+      this.directory,
+    );
+    for (const { topic, queueId } of queues) {
+      this.#add(topic, queueId).load(lastExitOk);
     }
-    if (foreign.length === 0) return;
-    this.#logger.warn("Foreign files in a store folder are ignored", {
-      directory: this.directory,
-      files: foreign.slice(0, 10),
-      count: foreign.length,
-    });
+    warnOfForeignFiles(this.#logger, this.directory, foreign);
   }
 
-  /** Finds the end of every queue (reference 5.2). */
+  /**
+   * Finds the end of every queue (reference 5.2). After an unclean stop the queues that were
+   * written to lately are looked through and synced again; all of them would take minutes.
+   */
   recover(lastExitOk: boolean): ConsumeQueueRecovery {
     let maxPhyOffset = -1;
     if (!lastExitOk) this.#markDirectoriesUnsynced();
+    const durableBefore = lastExitOk
+      ? Number.POSITIVE_INFINITY
+      : this.#newestModification() - WRITE_BACK_MS;
     for (const queue of this.#queues()) {
-      queue.recover(lastExitOk);
-      if (!lastExitOk) this.#dirty.add(queue);
+      const isDurable = queue.lastModifiedMs < durableBefore;
+      queue.recover(isDurable);
+      if (!isDurable) this.#dirty.add(queue);
       maxPhyOffset = Math.max(maxPhyOffset, queue.maxPhyOffset);
     }
     return { maxPhyOffset, queueOffsetSum: this.queueOffsetSum() };
@@ -261,6 +261,14 @@ export class ConsumeQueueStore {
     for (const queue of this.#queues()) queue.close();
   }
 
+  #newestModification(): number {
+    let newest = 0;
+    for (const { lastModifiedMs } of this.#queues()) {
+      newest = Math.max(newest, lastModifiedMs);
+    }
+    return newest;
+  }
+
   *#queues(): Iterable<ConsumeQueue> {
     for (const queues of this.#table.values()) yield* queues.values();
   }
@@ -283,11 +291,13 @@ export class ConsumeQueueStore {
   #queueFor(topic: string, queueId: number): ConsumeQueue | undefined {
     const queue = this.#topicQueues(topic)?.get(queueId);
     if (queue !== undefined) return queue;
-    if (queueId >= 0 && isFolderName(topic)) return this.#add(topic, queueId);
+    if (queueId >= 0 && isTopicFolderName(topic)) {
+      return this.#add(topic, queueId);
+    }
     if (this.#refusedTopics.size < GAPS_KEPT_MAX) {
       if (!this.#refusedTopics.has(topic)) {
         this.#logger.warn("A topic that is no folder name gets no queue", {
-          topic: topic.slice(0, TOPIC_NAME_SIZE_MAX),
+          topic: topic.slice(0, TOPIC_SHOWN_MAX),
           queueId,
         });
       }
@@ -377,18 +387,4 @@ export class ConsumeQueueStore {
 function roundUpToUnits(size: number): number {
   const units = Math.ceil(size / CONSUME_QUEUE_UNIT_SIZE);
   return Math.max(1, units) * CONSUME_QUEUE_UNIT_SIZE;
-}
-
-function queueIdOf(name: string): number | undefined {
-  const queueId = Number(name);
-  return String(queueId) === name && Number.isInteger(queueId) && queueId >= 0
-    ? queueId
-    : undefined;
-}
-
-/** Records of a peer may hold anything; a queue must not leave its folder. */
-function isFolderName(topic: string): boolean {
-  return topic !== "" && topic !== "." && topic !== ".." &&
-    topic.length <= TOPIC_NAME_SIZE_MAX && !topic.includes("/") &&
-    !topic.includes("\\") && !topic.includes("\0");
 }

@@ -44,7 +44,7 @@ export function indexFileSize(geometry: IndexGeometry): number {
 }
 
 const BUFFER_ENTRIES = 3_276;
-const SLOT_WRITE_BUDGET = 2_097_152;
+const SLOT_WRITE_BUDGET = 524_288;
 
 const scratch = new Uint8Array(INDEX_ENTRY_SIZE);
 const scratchView = new DataView(scratch.buffer);
@@ -145,9 +145,12 @@ export class IndexFile {
     this.#isHeaderDirty = false;
     try {
       await this.file.sync();
+      const pages = this.slots.dirtyPages();
       // In portions with a sync between: 20 MB at once would hold up the loop.
-      while (!this.slots.writeDirty(SLOT_WRITE_BUDGET)) await this.file.sync();
-      await this.file.sync();
+      for (let at = 0; at < pages.length;) {
+        at = this.slots.writePages(pages, at, SLOT_WRITE_BUDGET);
+        await this.file.sync();
+      }
       await beforeHeader(header);
       this.file.writeAt(0, encodeIndexHeader(header));
       await this.file.sync();

@@ -6,6 +6,7 @@ import type { DescriptorCache } from "./descriptor_cache.ts";
 import { createDirectories, withParents } from "./directories.ts";
 import { IndexFile, indexFileSize, type IndexGeometry } from "./index_file.ts";
 import { INDEX_HEADER_SIZE } from "./index_header.ts";
+import { warnOfForeignFiles } from "./foreign_files.ts";
 import { MappedFile } from "./mapped_file.ts";
 import { StoreFileError } from "./store_file_error.ts";
 
@@ -77,13 +78,7 @@ export class IndexFiles {
         this.#changedDirectories.add(it);
       }
     }
-    if (foreign.length > 0) {
-      this.#logger.warn("Foreign files in a store folder are ignored", {
-        directory,
-        files: foreign.slice(0, 10),
-        count: foreign.length,
-      });
-    }
+    warnOfForeignFiles(this.#logger, directory, foreign);
     // By place in the log: a clock that went back must not reorder them.
     return files.sort((a, b) =>
       a.header.beginPhyOffset - b.header.beginPhyOffset ||

@@ -2,14 +2,14 @@
  * IndexSlots: the slot table of one index file, in memory by pages of 4 KiB.
  *
  * A page is read when one of its slots is first used and kept until `dropPages`; changed pages
- * reach the file in `writeDirty`. All of it: 20 MB for Apache's 5,000,000 slots.
+ * reach the file in `writePages`. All of it: 20 MB for Apache's 5,000,000 slots.
  */
 import { INDEX_HEADER_SIZE } from "./index_header.ts";
 import type { MappedFile } from "./mapped_file.ts";
 
 const PAGE_SLOTS = 1024;
 const PAGE_SIZE = PAGE_SLOTS * 4;
-const RUN_PAGES_MAX = 64;
+const RUN_PAGES_MAX = 32;
 
 /** Slot number → number of its newest entry. */
 export class IndexSlots {
@@ -49,24 +49,32 @@ export class IndexSlots {
     return this.#dirty.size > 0;
   }
 
+  /** Numbers of the changed pages, ascending. */
+  dirtyPages(): number[] {
+    return [...this.#dirty].sort((a, b) => a - b);
+  }
+
   /**
-   * Writes changed pages, neighbours together, until at least `budgetBytes` are written; true
-   * when none is left. Throws `FileError`; unwritten pages stay changed.
+   * Writes `numbers` from `index` on, neighbours together, until at least `budgetBytes` are
+   * written; returns the index behind the last one written. Throws `FileError`.
    */
-  writeDirty(budgetBytes: number): boolean {
-    const numbers = [...this.#dirty].sort((a, b) => a - b);
-    let written = 0;
-    for (let index = 0; index < numbers.length;) {
-      let end = index + 1;
+  writePages(
+    numbers: readonly number[],
+    index: number,
+    budgetBytes: number,
+  ): number {
+    let at = index;
+    for (let written = 0; at < numbers.length && written < budgetBytes;) {
+      const first = numbers[at]!;
+      let end = at + 1;
       while (
-        end < numbers.length && end - index < RUN_PAGES_MAX &&
-        numbers[end] === numbers[index]! + (end - index)
+        end < numbers.length && end - at < RUN_PAGES_MAX &&
+        numbers[end] === first + (end - at)
       ) end += 1;
-      written += this.#writeRun(numbers[index]!, end - index);
-      for (; index < end; index++) this.#dirty.delete(numbers[index]!);
-      if (written >= budgetBytes) break;
+      written += this.#writeRun(first, end - at);
+      for (; at < end; at++) this.#dirty.delete(numbers[at]!);
     }
-    return this.#dirty.size === 0;
+    return at;
   }
 
   /** Gives the memory back; changed pages stay. */

@@ -16,6 +16,7 @@ import {
   parentDirectory,
   withParents,
 } from "./directories.ts";
+import { warnOfForeignFiles } from "./foreign_files.ts";
 import { MappedFile, type MappedFilePlace } from "./mapped_file.ts";
 import { mappedFileName, offsetOfMappedFileName } from "./mapped_file_name.ts";
 import { StoreFileError } from "./store_file_error.ts";
@@ -39,6 +40,8 @@ export class MappedFileQueue {
   readonly #place: MappedFilePlace;
   #files: MappedFile[] = [];
   #flushedOffset = 0;
+  /** When the last file was modified, as `load` found it. */
+  lastModifiedMs = 0;
   /** Folders whose entries changed since their last sync. */
   #dirtyDirectories: Set<string> | undefined;
   /** Made on first use: most queues of a big store are never written to. */
@@ -100,13 +103,7 @@ export class MappedFileQueue {
       if (offset === undefined) foreign.push(entry.name);
       else offsets.push(offset);
     }
-    if (foreign.length > 0) {
-      logger.warn("Foreign files in a store folder are ignored", {
-        directory,
-        files: foreign.slice(0, 10),
-        count: foreign.length,
-      });
-    }
+    warnOfForeignFiles(logger, directory, foreign);
     offsets.sort((a, b) => a - b);
     this.#dropEmptyLast(offsets);
     this.#files = offsets.map((offset, index) => {
@@ -344,7 +341,9 @@ export class MappedFileQueue {
   ): boolean {
     const { fileSystem, directory, mappedFileSize, logger } = this.#options;
     const path = `${directory}/${mappedFileName(offset)}`;
-    const size = fileSystem.stat(path)?.size ?? 0;
+    const stat = fileSystem.stat(path);
+    const size = stat?.size ?? 0;
+    this.lastModifiedMs = stat?.modifiedMs ?? 0;
     if (previous !== undefined && offset - previous !== mappedFileSize) {
       throw new StoreFileError(
         `Cannot load ${path}: the file before it ends at ${
