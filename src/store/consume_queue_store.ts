@@ -13,7 +13,7 @@ import { ConsumeQueue, type ConsumeQueueShared } from "./consume_queue.ts";
 import { isTopicFolderName, listQueueFolders } from "./consume_queue_folder.ts";
 import { CONSUME_QUEUE_UNIT_SIZE } from "./consume_queue_unit.ts";
 import { DescriptorCache } from "./descriptor_cache.ts";
-import { withParents } from "./directories.ts";
+import { syncDirectories, withParents } from "./directories.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import { warnOfForeignFiles } from "./foreign_files.ts";
 import { UnitBatchPool } from "./unit_batch.ts";
@@ -60,7 +60,7 @@ export class ConsumeQueueStore {
   #batch: ConsumeQueue[] = [];
   #dirty = new Set<ConsumeQueue>();
   /** Folders above the queues whose names may not be durable. */
-  #dirtyDirectories = new Set<string>();
+  readonly #dirtyDirectories = new Set<string>();
   #gaps: ConsumeQueueGap[] = [];
   #refusedTopics = new Set<string>();
   #lastTopic = "";
@@ -357,19 +357,9 @@ export class ConsumeQueueStore {
     }
   }
 
-  async #syncDirectories(): Promise<void> {
-    for (const it of [...this.#dirtyDirectories]) {
-      // A topic may have been deleted meanwhile.
-      if (this.#fileSystem.stat(it) !== undefined) {
-        await this.#fileSystem.syncDirectory(it);
-      }
-      this.#dirtyDirectories.delete(it);
-    }
-  }
-
   async #flushNow(): Promise<void> {
     this.endBatch();
-    await this.#syncDirectories();
+    await syncDirectories(this.#fileSystem, this.#dirtyDirectories);
     const dirty = this.#dirty;
     this.#dirty = new Set();
     try {

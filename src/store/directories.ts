@@ -1,5 +1,5 @@
 /** Folders that are made on demand, with what has to be synced afterwards. */
-import type { FileSystem } from "../io/file_system.ts";
+import { FileError, type FileSystem } from "../io/file_system.ts";
 
 /** The folder that holds `path`. */
 export function parentDirectory(path: string): string {
@@ -35,4 +35,26 @@ export function withParents(path: string, levels: number): string[] {
     found.push(parent);
   }
   return found;
+}
+
+/**
+ * Makes the entries of `directories` durable and takes them out of the set; what is added or
+ * fails meanwhile stays in it. A folder that is gone, or that this user may pass through but
+ * not open, is left out: it holds nothing of ours that could be lost.
+ */
+export async function syncDirectories(
+  fileSystem: FileSystem,
+  directories: Set<string>,
+): Promise<void> {
+  for (const it of [...directories]) {
+    directories.delete(it);
+    if (fileSystem.stat(it) === undefined) continue;
+    try {
+      await fileSystem.syncDirectory(it);
+    } catch (error) {
+      if (error instanceof FileError && error.kind === "denied") continue;
+      directories.add(it);
+      throw error;
+    }
+  }
 }

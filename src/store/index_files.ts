@@ -3,7 +3,11 @@ import { UnsafeIntegerError } from "../base/int64.ts";
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
 import type { DescriptorCache } from "./descriptor_cache.ts";
-import { createDirectories, withParents } from "./directories.ts";
+import {
+  createDirectories,
+  syncDirectories,
+  withParents,
+} from "./directories.ts";
 import { IndexFile, indexFileSize, type IndexGeometry } from "./index_file.ts";
 import { INDEX_HEADER_SIZE } from "./index_header.ts";
 import { warnOfForeignFiles } from "./foreign_files.ts";
@@ -112,11 +116,8 @@ export class IndexFiles {
   }
 
   /** Makes creations and removals durable. */
-  async syncDirectories(): Promise<void> {
-    for (const it of [...this.#changedDirectories]) {
-      await this.#place.fileSystem.syncDirectory(it);
-      this.#changedDirectories.delete(it);
-    }
+  syncDirectories(): Promise<void> {
+    return syncDirectories(this.#place.fileSystem, this.#changedDirectories);
   }
 
   #open(name: string, lastExitOk: boolean): IndexFile | undefined {

@@ -13,10 +13,17 @@
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
 import { Coalesced } from "./coalesced.ts";
-import { createDirectories, parentDirectory } from "./directories.ts";
+import {
+  createDirectories,
+  parentDirectory,
+  syncDirectories,
+  withParents,
+} from "./directories.ts";
 
 /** Bigger files are not ours. */
 const JSON_FILE_SIZE_MAX = 268_435_456;
+/** `config/` in the store's root, and that in a folder that is there. */
+const PARENT_LEVELS = 2;
 
 /** One file and its backup. */
 export class JsonFile {
@@ -26,11 +33,16 @@ export class JsonFile {
   #mainIsGood = false;
   #degradedReason: string | null = null;
   #waitingText = "";
+  /** A process that was killed may have made the folders above without a sync. */
+  readonly #unsyncedDirectories: Set<string>;
   readonly #writing = new Coalesced(() => this.#writeWaiting());
 
   constructor(fileSystem: FileSystem, readonly path: string, logger: Logger) {
     this.#fileSystem = fileSystem;
     this.#logger = logger;
+    this.#unsyncedDirectories = new Set(
+      withParents(parentDirectory(path), PARENT_LEVELS),
+    );
   }
 
   /** One sentence while the content came from the backup or was lost; null when all is well. */
@@ -81,7 +93,10 @@ export class JsonFile {
   async #writeWaiting(): Promise<void> {
     const bytes = new TextEncoder().encode(this.#waitingText);
     const directory = parentDirectory(this.path);
-    const changed = createDirectories(this.#fileSystem, directory);
+    for (const it of createDirectories(this.#fileSystem, directory)) {
+      this.#unsyncedDirectories.add(it);
+    }
+    this.#unsyncedDirectories.add(directory);
     const temporary = `${this.path}.tmp`;
     try {
       await this.#writeSynced(temporary, bytes);
@@ -96,9 +111,7 @@ export class JsonFile {
     }
     this.#fileSystem.rename(temporary, this.path);
     this.#mainIsGood = true;
-    for (const it of [directory, ...changed]) {
-      await this.#fileSystem.syncDirectory(it);
-    }
+    await syncDirectories(this.#fileSystem, this.#unsyncedDirectories);
     this.#degradedReason = null;
   }
 

@@ -14,6 +14,7 @@ import { DescriptorCache } from "./descriptor_cache.ts";
 import {
   createDirectories,
   parentDirectory,
+  syncDirectories,
   withParents,
 } from "./directories.ts";
 import { warnOfForeignFiles } from "./foreign_files.ts";
@@ -274,15 +275,8 @@ export class MappedFileQueue {
     for (const file of this.#files.slice(first)) await file.sync();
     const directories = this.#dirtyDirectories;
     if (directories !== undefined) {
-      this.#dirtyDirectories = undefined;
-      try {
-        for (const directory of directories) {
-          await this.#options.fileSystem.syncDirectory(directory);
-        }
-      } catch (error) {
-        for (const it of directories) this.#markDirectoryDirty(it);
-        throw error;
-      }
+      await syncDirectories(this.#options.fileSystem, directories);
+      if (directories.size === 0) this.#dirtyDirectories = undefined;
     }
     // A cut during the sync lowers the end.
     const flushed = Math.min(target, this.maxOffset);

@@ -29,7 +29,12 @@ import { readInt64, UnsafeIntegerError, writeInt64 } from "../base/int64.ts";
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
 import { Coalesced } from "./coalesced.ts";
-import { createDirectories, parentDirectory } from "./directories.ts";
+import {
+  createDirectories,
+  parentDirectory,
+  syncDirectories,
+  withParents,
+} from "./directories.ts";
 
 export const STORE_CHECKPOINT_SIZE = 4096;
 const CHECKED_FROM = 40;
@@ -119,11 +124,14 @@ export class StoreCheckpoint implements StoreCheckpointValues {
   maxIndexNum = 0;
   readonly #fileSystem: FileSystem;
   readonly #logger: Logger;
+  /** A process that was killed may have made file and folder without a sync. */
+  readonly #unsyncedDirectories: Set<string>;
   readonly #flushing = new Coalesced(() => this.#flushNow());
 
   constructor(fileSystem: FileSystem, readonly path: string, logger: Logger) {
     this.#fileSystem = fileSystem;
     this.#logger = logger;
+    this.#unsyncedDirectories = new Set(withParents(parentDirectory(path), 1));
   }
 
   /**
@@ -161,9 +169,10 @@ export class StoreCheckpoint implements StoreCheckpointValues {
   }
 
   async #flushNow(): Promise<void> {
-    const isNew = this.#fileSystem.stat(this.path) === undefined;
     const directory = parentDirectory(this.path);
-    const changed = isNew ? createDirectories(this.#fileSystem, directory) : [];
+    for (const it of createDirectories(this.#fileSystem, directory)) {
+      this.#unsyncedDirectories.add(it);
+    }
     const handle = this.#fileSystem.open(this.path, "create");
     try {
       if (handle.size() !== STORE_CHECKPOINT_SIZE) {
@@ -175,10 +184,7 @@ export class StoreCheckpoint implements StoreCheckpointValues {
     } finally {
       handle.close();
     }
-    if (!isNew) return;
-    for (const it of [directory, ...changed]) {
-      await this.#fileSystem.syncDirectory(it);
-    }
+    await syncDirectories(this.#fileSystem, this.#unsyncedDirectories);
   }
 
   #encode(): Uint8Array {

@@ -34,10 +34,15 @@ test("JsonFile.write() keeps the old content as .bak and syncs file, then folder
   assertEquals(fileSystem.events, [
     `sync ${PATH}.tmp`,
     "syncDirectory /store/config",
-    "syncDirectory /",
     "syncDirectory /store",
+    "syncDirectory /",
   ]);
+  fileSystem.events.length = 0;
   await file.write('{"n":2}');
+  assertEquals(fileSystem.events, [
+    `sync ${PATH}.tmp`,
+    "syncDirectory /store/config",
+  ]);
   assertEquals(fileSystem.text(PATH), '{"n":2}');
   assertEquals(fileSystem.text(`${PATH}.bak`), '{"n":1}');
   assertEquals(fileSystem.list("/store/config").length, 2);
