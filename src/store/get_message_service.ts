@@ -1,5 +1,6 @@
 /** GetMessageService: the pull path of the store (reference 9.2, 9.3). */
 import { propertiesTextOf } from "../model/message_record.ts";
+import type { ColdReader } from "./cold_reader.ts";
 import type { CommitLog } from "./commit_log.ts";
 import type { ConsumeQueue } from "./consume_queue.ts";
 import type { ConsumeQueueStore } from "./consume_queue_store.ts";
@@ -27,6 +28,8 @@ export interface GetMessageRequest {
 const NO_BODY = new Uint8Array(0);
 /** Most units that one pull looks at, whatever it asks for. */
 const UNITS_MAX = 16_384;
+/** So many units behind the end of a queue are taken to be in the page cache. */
+const HOT_UNITS_MAX = 16_384;
 
 /** Finds messages. */
 export class GetMessageService {
@@ -38,6 +41,7 @@ export class GetMessageService {
     private readonly log: CommitLog,
     private readonly queues: ConsumeQueueStore,
     private readonly reader: RecordReader,
+    private readonly coldReader: ColdReader,
     private options: MessageStoreOptions,
     /** Bytes behind the end of the log that count as "in memory". */
     private readonly memoryBytes: number,
@@ -80,22 +84,56 @@ export class GetMessageService {
     min: number,
     max: number,
   ): GetMessageResult | Promise<GetMessageResult> {
-    const { options, log } = this;
-    const wanted = Math.min(
-      UNITS_MAX,
-      Math.max(
-        Math.floor(options.maxFilterMessageSize / CONSUME_QUEUE_UNIT_SIZE),
-        request.maxMsgNums,
-      ),
-      // Without a filter every unit counts, and the batch limits stop it early.
-      request.filter === null
-        ? Math.max(
-          request.maxMsgNums,
-          options.maxTransferCountOnMessageInMemory,
-        )
-        : UNITS_MAX,
-    );
+    const wanted = this.#unitsWanted(request);
+    if (max - request.offset > HOT_UNITS_MAX) {
+      return this.#findCold(request, queue, wanted);
+    }
     const unitCount = queue.readUnits(request.offset, this.#unitsFor(wanted));
+    return this.#select(request, queue, this.#unitsView, unitCount, min, max);
+  }
+
+  /** Far behind the end even the units may have to come from the device. */
+  async #findCold(
+    request: GetMessageRequest,
+    queue: ConsumeQueue,
+    wanted: number,
+  ): Promise<GetMessageResult> {
+    const units = new Uint8Array(wanted * CONSUME_QUEUE_UNIT_SIZE);
+    const { offset } = request;
+    let unitCount = 0;
+    await this.coldReader.read(async () => {
+      // Asked now: the file may have been deleted while this read was in line.
+      if (offset < queue.minOffsetInQueue) return;
+      unitCount = await queue.readUnitsAsync(offset, units);
+    });
+    return await this.#select(
+      request,
+      queue,
+      new DataView(units.buffer),
+      unitCount,
+      queue.minOffsetInQueue,
+      queue.maxOffsetInQueue,
+    );
+  }
+
+  #unitsWanted(request: GetMessageRequest): number {
+    const { options } = this;
+    // Without a filter every unit counts, and the batch limits stop it early.
+    const examined = request.filter === null
+      ? options.maxTransferCountOnMessageInMemory
+      : Math.floor(options.maxFilterMessageSize / CONSUME_QUEUE_UNIT_SIZE);
+    return Math.min(UNITS_MAX, Math.max(examined, request.maxMsgNums));
+  }
+
+  #select(
+    request: GetMessageRequest,
+    queue: ConsumeQueue,
+    units: DataView,
+    unitCount: number,
+    min: number,
+    max: number,
+  ): GetMessageResult | Promise<GetMessageResult> {
+    const { options, log } = this;
     if (unitCount === 0) {
       const next = Math.max(min, queue.minOffsetInQueue);
       return this.#notFound(
@@ -108,7 +146,7 @@ export class GetMessageService {
     }
     const { memoryBytes } = this;
     const selection = this.#selection;
-    selection.select(this.#unitsView, unitCount, request.filter, {
+    selection.select(units, unitCount, request.filter, {
       maxMsgNums: request.maxMsgNums,
       maxMsgBytes: Math.min(
         request.maxMsgBytes ?? options.pullBytesMax,

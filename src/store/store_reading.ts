@@ -30,15 +30,19 @@ export class StoreReading {
     this.memoryBytes = memoryLimit * ratio;
     const cores = host?.cpuCount() ?? CORES_DEFAULT;
     const { log, queues, index } = files;
+    const coldReader = new ColdReader(
+      options.coldReadsMax || Math.max(1, cores - 1),
+    );
     const reader = new RecordReader(
       log,
-      new ColdReader(options.coldReadsMax || Math.max(1, cores - 1)),
+      coldReader,
       Math.min(options.hotReadBytesMax, memoryLimit * HOT_MEMORY_SHARE),
     );
     this.getService = new GetMessageService(
       log,
       queues,
       reader,
+      coldReader,
       options,
       this.memoryBytes,
       isSlave,

@@ -209,3 +209,21 @@ test("Deleted records: the offset is corrected, and a pull between says so", asy
   assertEquals(put(again).queueOffset, 12);
   await again.shutdown();
 });
+
+test("Far behind the end units are read off the loop too", async () => {
+  const site = new StoreSite();
+  const store = await site.open({
+    mappedFileSizeCommitLog: 1_048_576,
+    mappedFileSizeConsumeQueue: 100_000,
+    messageIndexEnable: false,
+  });
+  for (let count = 0; count < 17_000; count++) put(store);
+  await site.pass(store, 100);
+  const cold = pull(store, 10);
+  assert(cold instanceof Promise);
+  const result = await cold;
+  assertEquals(statusOf(result), ["FOUND", 42, 0, 17_000]);
+  assertEquals(messagesOf(result)[0]!.queueOffset, 10);
+  assert(!(pull(store, 16_990) instanceof Promise));
+  await store.shutdown();
+});
