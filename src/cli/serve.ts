@@ -10,6 +10,9 @@ import { type CliContext, printLine } from "./cli_context.ts";
 /** After this the process ends, drained or not; service managers kill at 10 s. */
 const STOP_DEADLINE_MS = 9_500;
 
+/** The first registrations and clean-ups are part of the start. */
+const SETTLE_MS = 1_000;
+
 /** One bound port. */
 export interface ServerListener {
   readonly name: "namesrv" | "broker" | "vip" | "ha" | "admin";
@@ -49,7 +52,12 @@ export async function serve(
   context.process.onSignal("SIGHUP", () => server?.reload());
   server = await start();
   if (!isStopping) announce(context, server.listeners, isJson);
+  const settling = context.runtime.clock.after(
+    SETTLE_MS,
+    () => context.runtime.releaseStartupMemory(),
+  );
   await stopAsked.promise;
+  settling.cancel();
   return await stopWithin(context, server);
 }
 
