@@ -12,12 +12,14 @@ import {
   unitPhyOffset,
 } from "./consume_queue_unit.ts";
 import { SCHEDULE_TOPIC } from "./delay_level_table.ts";
+import { parentDirectory } from "./directories.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import { ReadOnlyFiles, type ReadOnlyHandles } from "./read_only_files.ts";
 import type { StoreFinding, StoreFindings } from "./store_finding.ts";
 
 /** Findings kept per queue until it is known whether the topic was made again. */
 const PENDING_MAX = 20;
+const LMQ_PREFIX = "%LMQ%";
 const TWO_32 = 4_294_967_296;
 
 const scratch = new Uint8Array(UNIT_SIZE);
@@ -63,6 +65,7 @@ class QueueCheck {
 /** All queues of a store. */
 export class QueueVerifier {
   readonly #queues = new Map<string, QueueCheck>();
+  readonly #topics = new Map<string, boolean>();
   unitCount = 0;
 
   constructor(
@@ -91,6 +94,7 @@ export class QueueVerifier {
 
   /** To be called for every record that gets a unit, in the order of the log. */
   onRecord(request: DispatchRequest): void {
+    if (!this.#hasQueues(request.topic)) return;
     const queue = this.#queueOf(request.topic, request.queueId);
     this.#checkOrder(queue, request);
     queue.nextOffset = request.queueOffset + 1;
@@ -135,6 +139,26 @@ export class QueueVerifier {
       }
       this.#checkUnits(queue, minPhyOffset, endPhyOffset);
     }
+  }
+
+  /** False for a topic without any queue: it was deleted, or keeps its units elsewhere. */
+  #hasQueues(topic: string): boolean {
+    const known = this.#topics.get(topic);
+    if (known !== undefined) return known;
+    const { fileSystem } = this.handles;
+    const path = `${this.directory}/${topic}`;
+    const hasFolder = fileSystem.stat(path) !== undefined;
+    const batchPath = `${parentDirectory(this.directory)}/batchconsumequeue`;
+    if (!hasFolder && fileSystem.stat(`${batchPath}/${topic}`) === undefined) {
+      this.findings.warning(
+        "unit-missing",
+        path,
+        null,
+        "The log has records of this topic, but no queue has: it was deleted, or its folder was lost",
+      );
+    }
+    this.#topics.set(topic, hasFolder);
+    return hasFolder;
   }
 
   #checkOrder(queue: QueueCheck, request: DispatchRequest): void {
@@ -198,6 +222,8 @@ export class QueueVerifier {
   ): void {
     if (isFillerUnit(view, at)) return;
     this.unitCount += 1;
+    // Its units point to records of other queues, by design.
+    if (queue.topic.startsWith(LMQ_PREFIX)) return;
     const phyOffset = unitPhyOffset(view, at);
     // Its record was deleted with its file.
     if (phyOffset < log.minPhyOffset) return;

@@ -251,6 +251,19 @@ test("verifyStore() finds bytes behind the end, warns of foreign files and empty
   assertEquals(only(findings, "torn-tail").severity, "error");
 });
 
+test("verifyStore() warns once of a topic that has no queues", async () => {
+  const fileSystem = await makeStore();
+  const folder = `${ROOT}/consumequeue/U`;
+  for (const set of [fileSystem.files, fileSystem.directories]) {
+    for (const path of [...set.keys()]) {
+      if (path.startsWith(folder)) set.delete(path);
+    }
+  }
+  const result = await verifyStore(fileSystem, ROOT);
+  assert(result.isSound);
+  assertEquals(only(result.findings, "unit-missing").path, folder);
+});
+
 test("verifyStore() limits its list and counts the rest", async () => {
   const fileSystem = await makeStore();
   for (const { name } of fileSystem.list(`${ROOT}/commitlog`)) {
