@@ -6,12 +6,10 @@
  * - The first SIGTERM or SIGINT drains; a second one, or 10 s, forces.
  */
 import { type CliContext, printLine } from "./cli_context.ts";
+import { releaseWhenIdle } from "./idle_memory.ts";
 
 /** After this the process ends, drained or not; service managers kill at 10 s. */
 const STOP_DEADLINE_MS = 9_500;
-
-/** The first registrations and clean-ups are part of the start. */
-const SETTLE_MS = 1_000;
 
 /** One bound port. */
 export interface ServerListener {
@@ -52,12 +50,9 @@ export async function serve(
   context.process.onSignal("SIGHUP", () => server?.reload());
   server = await start();
   if (!isStopping) announce(context, server.listeners, isJson);
-  const settling = context.runtime.clock.after(
-    SETTLE_MS,
-    () => context.runtime.releaseStartupMemory(),
-  );
+  const stopWatching = releaseWhenIdle(context.runtime);
   await stopAsked.promise;
-  settling.cancel();
+  stopWatching();
   return await stopWithin(context, server);
 }
 

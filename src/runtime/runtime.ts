@@ -28,6 +28,6 @@ export interface Runtime {
   readonly process: Process;
   /** Builds the root logger; lines go to standard error. */
   openLogger(options: LogOptions): Logger;
-  /** Gives back memory that only the start needed; called once a server is ready. */
-  releaseStartupMemory(): void;
+  /** Gives back memory that past work needed; takes some milliseconds, so only when idle. */
+  releaseIdleMemory(): void;
 }

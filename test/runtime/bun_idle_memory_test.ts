@@ -29,18 +29,18 @@ Anonymous:             0 kB
 test("cleanCodeMappings() takes clean code of the executable only", async () => {
   if (!("Bun" in globalThis)) return; // The module needs bun:ffi.
   const { cleanCodeMappings } = await import(
-    "../../src/runtime/bun_startup_memory.ts"
+    "../../src/runtime/bun_idle_memory.ts"
   );
   assertEquals(cleanCodeMappings(SMAPS, "/opt/pocketmq"), [
     { start: 0x02d00000n, size: 0x04000000n },
   ]);
 });
 
-test("releaseStartupMemory() leaves a process that works", async () => {
+test("releaseIdleMemory() leaves a process that works", async () => {
   if (!("Bun" in globalThis)) return;
-  const { releaseStartupMemory } = await import(
-    "../../src/runtime/bun_startup_memory.ts"
+  const { releaseIdleMemory } = await import(
+    "../../src/runtime/bun_idle_memory.ts"
   );
-  releaseStartupMemory();
+  releaseIdleMemory();
   assertEquals(JSON.parse(JSON.stringify({ a: [1, 2, 3] })), { a: [1, 2, 3] });
 });

@@ -1,0 +1,27 @@
+/** releaseWhenIdle: gives memory back in the first quiet moment after work. */
+import type { Runtime } from "../runtime/runtime.ts";
+
+const WINDOW_MS = 10_000;
+/** CPU seconds of one window below which a server counts as idle. */
+const IDLE_CPU_SECONDS = 0.3;
+
+/** Releases at once (the start was work), then after each busy time. Returns how to stop. */
+export function releaseWhenIdle(
+  runtime: Pick<Runtime, "clock" | "host" | "releaseIdleMemory">,
+): () => void {
+  const { clock, host } = runtime;
+  runtime.releaseIdleMemory();
+  let cpuSeconds = host.cpuSeconds();
+  let wasBusy = true;
+  const timer = clock.every(WINDOW_MS, () => {
+    const usedSeconds = host.cpuSeconds() - cpuSeconds;
+    if (usedSeconds > IDLE_CPU_SECONDS) {
+      wasBusy = true;
+    } else if (wasBusy) {
+      wasBusy = false;
+      runtime.releaseIdleMemory();
+    }
+    cpuSeconds = host.cpuSeconds();
+  });
+  return () => timer.cancel();
+}
