@@ -1,7 +1,6 @@
 /** Brings what the interop tests need: JDK and Maven from Debian's packages, the drivers compiled. */
 
-/** The stock clients that are tested: the last 4.9 and the newest 5.x on Maven. */
-export const ROCKETMQ_VERSIONS = ["4.9.8", "5.5.0"] as const;
+import { ROCKETMQ_VERSIONS } from "../test/interop/versions.ts";
 
 interface Finished {
   ok: boolean;

@@ -3,9 +3,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
-/** Versions whose drivers are compiled. */
-export { ROCKETMQ_VERSIONS } from "../../scripts/interop_tools.ts";
-
 const FOLDER = new URL(".", import.meta.url).pathname;
 
 /** How a driver ended: its `RESULT {json}` line and everything it printed. */

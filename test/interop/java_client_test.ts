@@ -3,7 +3,8 @@ import { assert, assertEquals } from "@std/assert";
 import { test } from "node:test";
 import { eventually } from "../support/eventually.ts";
 import { type Site, withSite } from "../support/site.ts";
-import { Member, ROCKETMQ_VERSIONS, runDriver } from "./java.ts";
+import { Member, runDriver } from "./java.ts";
+import { ROCKETMQ_VERSIONS } from "./versions.ts";
 
 for (const version of ROCKETMQ_VERSIONS) {
   test(`Java ${version} sends in all four ways and receives exactly that in queue order`, async () => {
