@@ -11,7 +11,8 @@
  * - Entries reach the page cache in `writeEntries`, slots and header in `flush` only, in the
  *   order entries, slots, header, each synced before the next: so the header on disk never
  *   counts an entry that is not durable and reachable.
- * - A slot on disk may point at or beyond `indexCount` after a crash: `repair` walks back.
+ * - A slot on disk never points at an entry that is not durable; it may point beyond the
+ *   header's count when a crash came between their writes (`repairSlots`).
  */
 import { assert } from "../base/assert.ts";
 import {
@@ -148,7 +149,12 @@ export class IndexFile {
       const pages = this.slots.dirtyPages();
       // In portions with a sync between: 20 MB at once would hold up the loop.
       for (let at = 0; at < pages.length;) {
-        at = this.slots.writePages(pages, at, SLOT_WRITE_BUDGET);
+        at = this.slots.writePages(
+          pages,
+          at,
+          SLOT_WRITE_BUDGET,
+          (it) => this.olderEntry(it, header.indexCount),
+        );
         await this.file.sync();
       }
       await beforeHeader(header);
@@ -196,6 +202,17 @@ export class IndexFile {
     const bytes = new Uint8Array(INDEX_ENTRY_SIZE);
     await this.file.readAtAsync(this.#positionOf(number), bytes);
     return readIndexEntry(new DataView(bytes.buffer), 0);
+  }
+
+  /** The entry, or the newest older one of its slot, with a number below `count`; 0 without. */
+  olderEntry(number: number, count: number): number {
+    let older = number;
+    while (older >= count) {
+      const { previousNumber } = this.entry(older);
+      // Older entries have smaller numbers: anything else would never end.
+      older = previousNumber < older ? previousNumber : 0;
+    }
+    return Math.max(0, older);
   }
 
   /** Reads entries [from, from + count) of the file; none may be buffered. */

@@ -13,21 +13,19 @@ export function isHeaderSound(file: IndexFile): boolean {
 }
 
 /**
- * Walks every slot that points at or beyond the count back to an entry that counts. Entries
- * beyond the count are trusted only as far as they prove to belong to the slot; if one does
- * not, all slots are computed anew from the entries.
+ * After an unclean stop: all slots must point at entries that count. A stop between the writes
+ * of slots and header leaves some that do not; the entries behind them are not to be trusted,
+ * so the slots are computed anew from those that count. Reads the whole file then.
  */
 export function repairSlots(file: IndexFile): void {
-  let used = 0;
+  const { indexCount } = file.header;
   let isSound = true;
-  file.slots.rewrite((slot, entryNumber) => {
-    const found = isSound ? olderThanCount(file, slot, entryNumber) : 0;
-    if (found < 0) isSound = false;
-    if (found > 0) used += 1;
-    return Math.max(0, found);
+  file.slots.rewrite((_slot, entryNumber) => {
+    if (entryNumber < 0 || entryNumber >= indexCount) isSound = false;
+    return entryNumber;
   });
-  if (!isSound) used = rebuildSlots(file);
-  file.setCount(file.header.indexCount, { hashSlotCount: used });
+  if (isSound) return;
+  file.setCount(indexCount, { hashSlotCount: rebuildSlots(file) });
 }
 
 /**
@@ -53,29 +51,14 @@ export function cutIndexFile(file: IndexFile, phyOffset: number): boolean {
       beginTimestamp + last.timeDiff * 1000 + 999,
     ),
   });
-  repairSlots(file);
+  let used = 0;
+  file.slots.rewrite((_slot, entryNumber) => {
+    const older = file.olderEntry(entryNumber, low);
+    if (older > 0) used += 1;
+    return older;
+  });
+  file.setCount(low, { hashSlotCount: used });
   return true;
-}
-
-/** The newest counted entry of `slot`, 0 for none, -1 when the chain is broken. */
-function olderThanCount(
-  file: IndexFile,
-  slot: number,
-  entryNumber: number,
-): number {
-  const { maxHashSlotNum, maxIndexNum } = file.geometry;
-  const { indexCount, endPhyOffset } = file.header;
-  let number = entryNumber;
-  while (number >= indexCount) {
-    if (number > maxIndexNum) return -1;
-    const entry = file.entry(number);
-    const isOfSlot = entry.keyHash >= 0 &&
-      entry.keyHash % maxHashSlotNum === slot;
-    if (!isOfSlot || entry.phyOffset < endPhyOffset) return -1;
-    if (entry.previousNumber >= number) return -1;
-    number = entry.previousNumber;
-  }
-  return number;
 }
 
 /** Sets all slots by the entries that count; returns how many slots are in use. */

@@ -56,12 +56,14 @@ export class IndexSlots {
 
   /**
    * Writes `numbers` from `index` on, neighbours together, until at least `budgetBytes` are
-   * written; returns the index behind the last one written. Throws `FileError`.
+   * written; returns the index behind the last one written. `durable` gives what may be
+   * written for a value; a page where it differs stays changed. Throws `FileError`.
    */
   writePages(
     numbers: readonly number[],
     index: number,
     budgetBytes: number,
+    durable: (entryNumber: number) => number,
   ): number {
     let at = index;
     for (let written = 0; at < numbers.length && written < budgetBytes;) {
@@ -71,8 +73,11 @@ export class IndexSlots {
         end < numbers.length && end - at < RUN_PAGES_MAX &&
         numbers[end] === first + (end - at)
       ) end += 1;
-      written += this.#writeRun(first, end - at);
-      for (; at < end; at++) this.#dirty.delete(numbers[at]!);
+      const newer = this.#writeRun(first, end - at, durable);
+      written += (end - at) * PAGE_SIZE;
+      for (; at < end; at++) {
+        if (!newer.has(numbers[at]!)) this.#dirty.delete(numbers[at]!);
+      }
     }
     return at;
   }
@@ -121,13 +126,21 @@ export class IndexSlots {
     return page;
   }
 
-  #writeRun(first: number, count: number): number {
+  /** Returns the pages that hold more than was written. */
+  #writeRun(
+    first: number,
+    count: number,
+    durable: (entryNumber: number) => number,
+  ): Set<number> {
     const bytes = new Uint8Array(count * PAGE_SIZE);
     const view = new DataView(bytes.buffer);
+    const newer = new Set<number>();
     let size = 0;
     for (let number = first; number < first + count; number++) {
       for (const value of this.#pages[number]!) {
-        view.setInt32(size, value);
+        const written = durable(value);
+        if (written !== value) newer.add(number);
+        view.setInt32(size, written);
         size += 4;
       }
     }
@@ -135,6 +148,6 @@ export class IndexSlots {
       INDEX_HEADER_SIZE + first * PAGE_SIZE,
       bytes.subarray(0, size),
     );
-    return size;
+    return newer;
   }
 }

@@ -224,7 +224,7 @@ test("IndexService repairs slots that ran ahead of the header", async () => {
   build(first.index, 50, 80);
   // The kernel wrote slots of the next flush, then the power went.
   const { slots } = first.index.files[0]!;
-  slots.writePages(slots.dirtyPages(), 0, 1_000_000);
+  slots.writePages(slots.dirtyPages(), 0, 1_000_000, (it) => it);
   const intact = open(fileSystem, { lastExitOk: false, slots: 8 });
   await assertFindsAll(intact.index, 50);
   assertEquals(await find(intact.index, "k60"), []);
