@@ -8,38 +8,10 @@
 import { dlopen } from "bun:ffi";
 import { readFileSync } from "node:fs";
 import process from "node:process";
+import { cleanCodeMappings } from "./code_mappings.ts";
 import { cLibraryNames } from "./posix_lock.ts";
 
 const MADV_DONTNEED = 4;
-/** Smaller mappings are not worth a call. */
-const MAPPING_SIZE_MIN = 1024 * 1024;
-
-/** Part of the address space. */
-export interface CodeMapping {
-  readonly start: bigint;
-  readonly size: bigint;
-}
-
-/** Code of `executable` that no write has touched, from the text of /proc/self/smaps. */
-export function cleanCodeMappings(
-  smaps: string,
-  executable: string,
-): CodeMapping[] {
-  const mappings: CodeMapping[] = [];
-  const header = /^([0-9a-f]+)-([0-9a-f]+) (\S{4}) \S+ \S+ \d+ *(.*)$/gm;
-  for (const match of smaps.matchAll(header)) {
-    const [line, from, to, permissions, path] = match;
-    if (permissions !== "r-xp" || path !== executable) continue;
-    const facts = smaps.slice(match.index + line.length)
-      .split(/^[0-9a-f]+-[0-9a-f]+ /m, 1)[0]!;
-    const isClean = /^Private_Dirty: +0 kB$/m.test(facts) &&
-      /^Anonymous: +0 kB$/m.test(facts);
-    const start = BigInt(`0x${from}`);
-    const size = BigInt(`0x${to}`) - start;
-    if (isClean && size >= MAPPING_SIZE_MIN) mappings.push({ start, size });
-  }
-  return mappings;
-}
 
 let unmapCode: (() => void) | undefined;
 

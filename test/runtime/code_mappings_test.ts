@@ -1,5 +1,7 @@
+import { openRuntime } from "#runtime";
 import { assertEquals } from "@std/assert";
 import { test } from "node:test";
+import { cleanCodeMappings } from "../../src/runtime/code_mappings.ts";
 
 const SMAPS = `00200000-02d00000 r--p 00000000 fe:00 1234 /opt/pocketmq
 Rss:                7044 kB
@@ -8,8 +10,8 @@ Anonymous:             0 kB
 02d00000-06d00000 r-xp 02b00000 fe:00 1234                       /opt/pocketmq
 Size:              65536 kB
 Rss:               35336 kB
-Private_Clean:     35336 kB
-Private_Dirty:         0 kB
+Private_Clean:         0 kB
+Private_Dirty:     35336 kB
 Anonymous:             0 kB
 VmFlags: rd ex mr mw me
 06d00000-06e00000 rw-p 06b00000 fe:00 1234 /opt/pocketmq
@@ -26,21 +28,15 @@ Private_Dirty:         0 kB
 Anonymous:             0 kB
 `;
 
-test("cleanCodeMappings() takes clean code of the executable only", async () => {
-  if (!("Bun" in globalThis)) return; // The module needs bun:ffi.
-  const { cleanCodeMappings } = await import(
-    "../../src/runtime/bun_idle_memory.ts"
-  );
+test("cleanCodeMappings() takes code and constants of the executable only", () => {
   assertEquals(cleanCodeMappings(SMAPS, "/opt/pocketmq"), [
+    { start: 0x00200000n, size: 0x02b00000n },
+    { start: 0x00200000n, size: 0x02b00000n },
     { start: 0x02d00000n, size: 0x04000000n },
   ]);
 });
 
-test("releaseIdleMemory() leaves a process that works", async () => {
-  if (!("Bun" in globalThis)) return;
-  const { releaseIdleMemory } = await import(
-    "../../src/runtime/bun_idle_memory.ts"
-  );
-  releaseIdleMemory();
+test("Runtime.releaseIdleMemory() leaves a process that works", () => {
+  openRuntime().releaseIdleMemory();
   assertEquals(JSON.parse(JSON.stringify({ a: [1, 2, 3] })), { a: [1, 2, 3] });
 });

@@ -1,0 +1,144 @@
+import { assert, assertEquals } from "@std/assert";
+import type { Command } from "commander";
+import { test } from "node:test";
+import { failureOf } from "../../src/cli/cli_error.ts";
+import { buildProgram } from "../../src/cli/program.ts";
+import { ConfigError } from "../../src/config/config_error.ts";
+import { FakeProcess, run, runtimeOf } from "./fake_process.ts";
+
+function program(): Command {
+  const process = new FakeProcess([]);
+  return buildProgram({
+    runtime: runtimeOf(process),
+    process,
+    startedMs: 0,
+    exitCode: 0,
+  });
+}
+
+function leaves(command: Command, path: string[] = []): [string, Command][] {
+  if (command.commands.length === 0) return [[path.join(" "), command]];
+  return command.commands.flatMap((it) => leaves(it, [...path, it.name()]));
+}
+
+test("runCli() prints help and version with exit 0", async () => {
+  for (const args of [["--help"], ["topic", "--help"], ["help", "produce"]]) {
+    const done = await run(args);
+    assertEquals([done.code, done.stderr], [0, ""]);
+    assert(done.stdout.startsWith("Usage: pocketmq"));
+  }
+  assertEquals(await run(["--version"]), {
+    code: 0,
+    stdout: "0.1.0\n",
+    stderr: "",
+  });
+});
+
+const USAGE_ERRORS: readonly [args: string[], includes: string][] = [
+  [["brocker"], "unknown command 'brocker'"],
+  [["broker", "--colour"], "unknown option '--colour'"],
+  [["topic", "create"], "missing required argument 'topic'"],
+  [["topic", "create", "T", "--queues", "0"], "from 1 to 65535"],
+  [["topic", "create", "T", "--perm", "x"], "r, w, rw"],
+  [["topic", "create", "a b"], "illegal characters"],
+  [["group", "create", "a b"], "a b"],
+  [["produce", "T"], "--file or --size"],
+  [["produce", "T", "x", "--size", "1"], "not several"],
+  [["produce", "T", "x", "--property", "novalue"], "key=value"],
+  [["produce", "T", "--file", "/nonexistent/body"], "/nonexistent/body"],
+  [["produce", "T", "x", "--delay-level", "19"], "from 1 to 18"],
+  [["produce", "T", "x", "-n", "nowhere"], "host:port"],
+  [["consume", "T"], "--group"],
+  [["consume", "T", "--group", "g", "--from", "noon"], "--from noon"],
+  [["consume", "T", "--group", "g", "--tag", "a", "--sql", "b"], "not both"],
+  [["message", "show", "xyz"], "32 hex digits"],
+  [["message", "query", "T", "--key", "k", "--begin", "x"], "--begin x"],
+  [["config", "set", "nothing"], "key=value"],
+  [["health", "--admin", "nonsense"], "give a URL"],
+  [["store", "verify", "/nonexistent"], "no such folder"],
+  [["completion", "tcsh"], "bash, zsh, fish"],
+  [["check-config", "/nonexistent.conf"], "/nonexistent.conf"],
+  [["broker", "--set", "listenPort"], "key=value"],
+  [["broker", "--listen-port", "abc"], "listenPort=abc"],
+  [["standalone", "--set", "aclEnable=true"], "access control"],
+  [["namesrv", "--listen-port", "-1"], "listenPort=-1"],
+];
+
+for (const [args, includes] of USAGE_ERRORS) {
+  test(`runCli() ${args.join(" ")} ends with 2 and one sentence`, async () => {
+    const { code, stdout, stderr } = await run(args);
+    assertEquals([code, stdout], [2, ""]);
+    assertEquals(stderr.trim().split("\n").length, 1, stderr);
+    assert(stderr.startsWith("pocketmq: "), stderr);
+    assert(stderr.includes(includes), stderr);
+  });
+}
+
+test("every command has a description and, unless it starts nothing to print, --json", () => {
+  const without = new Set(["completion"]);
+  for (const [path, command] of leaves(program())) {
+    assert(command.description() !== "", path);
+    const hasJson = command.options.some((it) => it.long === "--json");
+    assertEquals(hasJson, !without.has(path), path);
+  }
+});
+
+test("the commands of the contract are there", () => {
+  const paths = leaves(program()).map(([path]) => path);
+  for (
+    const path of [
+      "standalone",
+      "broker",
+      "namesrv",
+      "produce",
+      "consume",
+      "topic create",
+      "group lag",
+      "message show",
+      "cluster list",
+      "config get",
+      "store inspect",
+      "store verify",
+      "store dump",
+      "health",
+      "check-config",
+      "completion",
+    ]
+  ) {
+    assert(paths.includes(path), path);
+  }
+});
+
+test("completion scripts name every command", async () => {
+  for (const shell of ["bash", "zsh", "fish"]) {
+    const { code, stdout } = await run(["completion", shell]);
+    assertEquals(code, 0);
+    for (const [path] of leaves(program())) {
+      const name = path.split(" ").at(-1)!;
+      assert(stdout.includes(name), `${shell} ${path}`);
+    }
+    assert(stdout.includes("namesrv-port"), shell);
+  }
+});
+
+test("failureOf() completes start errors by key, value and cure", () => {
+  const cured = Object.assign(new Error("Cannot lock the store"), {
+    key: "storePathRootDir",
+    value: "/data",
+    cure: "stop the other process",
+  });
+  assertEquals(failureOf(cured), {
+    exitCode: 2,
+    sentence:
+      "Cannot lock the store (storePathRootDir=/data); stop the other process",
+  });
+  const config = new ConfigError("listenPort", "x", "give a number");
+  assertEquals(failureOf(config), {
+    exitCode: 2,
+    sentence: "Cannot use listenPort=x: give a number",
+  });
+  assertEquals(failureOf(new Error("two\n  lines")), {
+    exitCode: 1,
+    sentence: "two lines",
+  });
+});

@@ -1,0 +1,160 @@
+/** The whole program in this process: standalone, the tools against it, and its end. */
+import { assert, assertEquals } from "@std/assert";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { test } from "node:test";
+import { run, startServer } from "./fake_process.ts";
+
+const ANY_PORTS = [
+  "--listen-port",
+  "0",
+  "--namesrv-port",
+  "0",
+  "--admin-port",
+  "0",
+];
+
+async function withServer(
+  use: (
+    server: Awaited<ReturnType<typeof startServer>>,
+    store: string,
+  ) => Promise<void>,
+): Promise<void> {
+  const store = mkdtempSync(`${tmpdir()}/pocketmq-test-`);
+  try {
+    const server = await startServer([
+      "standalone",
+      "--store",
+      store,
+      ...ANY_PORTS,
+    ]);
+    try {
+      await use(server, store);
+    } finally {
+      assertEquals(await server.stop(), 0);
+    }
+    assert(!existsSync(`${store}/abort`), "stopped cleanly");
+    const verified = await run(["store", "verify", store]);
+    assertEquals(verified.code, 0, verified.stdout);
+  } finally {
+    rmSync(store, { recursive: true, force: true });
+  }
+}
+
+test("standalone serves the tools", () =>
+  withServer(async ({ listeners }, store) => {
+    const n = ["-n", listeners.namesrv!];
+    const ok = async (...args: string[]) => {
+      const done = await run([...args, ...n]);
+      assertEquals(done.code, 0, `${args.join(" ")}: ${done.stderr}`);
+      return done.stdout;
+    };
+    await ok("topic", "create", "Orders", "--queues", "2");
+    const sent = await ok("produce", "Orders", "one", "--key", "k1", "--json");
+    const { offsetMsgId } = JSON.parse(sent);
+    await ok("produce", "Orders", "--size", "3", "--tag", "A");
+    assertEquals(JSON.parse(await ok("topic", "list", "--json")), ["Orders"]);
+    const found = JSON.parse(
+      await ok("message", "show", offsetMsgId, "--json"),
+    );
+    assertEquals(found[0].body, "one");
+    const bodies = await ok(
+      "consume",
+      "Orders",
+      "--group",
+      "g",
+      "--from",
+      "first",
+      "--count",
+      "2",
+      "--timeout",
+      "20",
+    );
+    assertEquals(bodies.trim().split("\n").sort(), ["abc", "one"]);
+    const lag = JSON.parse(await ok("group", "lag", "g", "--json"));
+    assertEquals(lag.totalLag, 0);
+    await ok("config", "set", "fileReservedTime=5");
+    assertEquals(
+      await ok("config", "get", "fileReservedTime", "--json"),
+      '{"fileReservedTime":"5"}\n',
+    );
+    const dumped = await run(["store", "dump", store, "--json"]);
+    assertEquals(dumped.stdout.trim().split("\n").length, 2);
+    const missing = await run(["topic", "show", "Nothing", ...n]);
+    assertEquals(missing.code, 1);
+    assertEquals(missing.stderr.trim().split("\n").length, 1);
+  }));
+
+test("standalone answers on its admin port", () =>
+  withServer(async ({ listeners }) => {
+    const admin = `http://${listeners.admin}`;
+    const ready = await run(["health", "--admin", admin]);
+    assertEquals([ready.code, ready.stdout], [0, "ready\n"]);
+    const put = await fetch(`${admin}/admin/topics/T`, {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ writeQueueNums: 1, readQueueNums: 1 }),
+    });
+    assertEquals(put.status, 200, await put.text());
+    const sent = await fetch(`${admin}/admin/topics/T/messages`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ body: "hello", keys: ["k"] }),
+    });
+    assertEquals(sent.status, 201, await sent.clone().text());
+    const { msgId } = await sent.json();
+    const found = await (await fetch(`${admin}/admin/messages?msgId=${msgId}`))
+      .json();
+    assertEquals(found.messages[0].body, "hello");
+    const ha = await (await fetch(`${admin}/admin/ha`)).json();
+    assertEquals([ha.state, ha.master, ha.replicatedOffset], [
+      "alone",
+      true,
+      null,
+    ]);
+    const config = await (await fetch(`${admin}/admin/config`)).json();
+    const port = config.entries.find((it: { key: string }) =>
+      it.key === "listenPort"
+    );
+    assertEquals(port.value, listeners.broker!.split(":")[1]);
+    const metrics = await (await fetch(`${admin}/metrics`)).text();
+    assert(/rocketmq_messages_in_total\{.*topic="T".*\} 1\n/.test(metrics));
+    const refused = await fetch(`${admin}/admin/config`, {
+      method: "PATCH",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ adminToken: "0123456789abcdef" }),
+    });
+    assertEquals(refused.status, 403);
+    await refused.body?.cancel();
+  }));
+
+test("a port in use and a store in use end a second start with 2", () =>
+  withServer(async ({ listeners }, store) => {
+    const other = mkdtempSync(`${tmpdir()}/pocketmq-test-`);
+    const start = async (args: string[], ...includes: string[]) => {
+      const done = await run(["standalone", ...args]);
+      assertEquals(done.code, 2, done.stderr);
+      for (const it of includes) assert(done.stderr.includes(it), done.stderr);
+    };
+    try {
+      for (
+        const [flag, name, key] of [
+          ["--namesrv-port", "namesrv", "namesrvListenPort"],
+          ["--listen-port", "broker", "listenPort"],
+          ["--admin-port", "admin", "adminPort"],
+        ] as const
+      ) {
+        const port = listeners[name]!.split(":")[1]!;
+        await start(
+          ["--store", other, ...ANY_PORTS, flag, port],
+          port,
+          key,
+          "in use",
+        );
+      }
+      // Whether this process may take the lock again is the kernel's choice; another may not.
+      assert(existsSync(`${store}/lock`));
+    } finally {
+      rmSync(other, { recursive: true, force: true });
+    }
+  }));
