@@ -31,7 +31,6 @@ Anonymous:             0 kB
 test("cleanCodeMappings() takes code and constants of the executable only", () => {
   assertEquals(cleanCodeMappings(SMAPS, "/opt/pocketmq"), [
     { start: 0x00200000n, size: 0x02b00000n },
-    { start: 0x00200000n, size: 0x02b00000n },
     { start: 0x02d00000n, size: 0x04000000n },
   ]);
 });
