@@ -1,11 +1,15 @@
 /**
- * BunFileSyncer: syncs on a thread that nothing else uses.
+ * BunFileSyncer: syncs that no read can hold up.
  *
  * Bun's I/O pool has as many threads as the machine has cores: on two cores
- * two reads from a stalled device would hold up every sync behind them. The
- * thread is started by the first sync and costs about 2.5 MB of its own.
+ * two reads from a stalled device would hold up every sync behind them. So the
+ * first sync that meets a running read starts a thread that nothing else uses.
+ * It costs about 6 MB, which a broker whose readers keep up never pays; once
+ * started it stays.
  */
+import { fdatasync, fsync } from "node:fs";
 import type { FileSyncer, SyncScope } from "./file_syncer.ts";
+import { readGate } from "./read_gate.ts";
 
 /** To the thread: ticket, descriptor, scope. */
 type SyncRequest = readonly [number, number, SyncScope];
@@ -77,13 +81,23 @@ class SyncThread {
   }
 }
 
+function syncOnPool(descriptor: number, scope: SyncScope): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const run = scope === "data" ? fdatasync : fsync;
+    run(descriptor, (error) => error ? reject(error) : resolve());
+  });
+}
+
 /** One thread for the whole process, however many runtimes are opened. */
 let thread: SyncThread | undefined;
 
 /** Syncs of the Bun runtime. */
 export class BunFileSyncer implements FileSyncer {
   sync(descriptor: number, scope: SyncScope): Promise<void> {
-    thread ??= new SyncThread(() => thread = undefined);
+    if (thread === undefined) {
+      if (readGate.running === 0) return syncOnPool(descriptor, scope);
+      thread = new SyncThread(() => thread = undefined);
+    }
     return thread.sync(descriptor, scope);
   }
 }

@@ -11,10 +11,7 @@ import {
 import { FileError, type FileHandle } from "../io/file_system.ts";
 import type { FileSyncer } from "./file_syncer.ts";
 import { fileErrorOf } from "./node_file_error.ts";
-import { ReadGate, RUNNING_READS_MAX } from "./read_gate.ts";
-
-/** One gate for the process, since the pool behind it is one too. */
-const readGate = new ReadGate(RUNNING_READS_MAX);
+import { readGate } from "./read_gate.ts";
 
 /**
  * Invariants

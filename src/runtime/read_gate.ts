@@ -11,11 +11,18 @@ export const RUNNING_READS_MAX = 16;
 
 /** Hands out places in the order of asking. */
 export class ReadGate {
+  readonly #placesMax: number;
   readonly #waiting: (() => void)[] = [];
   #free: number;
 
   constructor(placesMax: number) {
+    this.#placesMax = placesMax;
     this.#free = placesMax;
+  }
+
+  /** Reads that run now. */
+  get running(): number {
+    return this.#placesMax - this.#free;
   }
 
   /** Runs `read` when there is a place. */
@@ -31,3 +38,6 @@ export class ReadGate {
     }
   }
 }
+
+/** The gate of the process: the pool behind it is one too. */
+export const readGate: ReadGate = new ReadGate(RUNNING_READS_MAX);

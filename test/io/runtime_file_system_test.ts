@@ -13,7 +13,11 @@ import process from "node:process";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { FileError } from "../../src/io/file_system.ts";
-import { ReadGate, RUNNING_READS_MAX } from "../../src/runtime/read_gate.ts";
+import {
+  ReadGate,
+  readGate,
+  RUNNING_READS_MAX,
+} from "../../src/runtime/read_gate.ts";
 import { withoutLeaks } from "../support/leak_check.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
 import { openRuntime } from "#runtime";
@@ -66,13 +70,14 @@ describe("FileSystem on a real disk", () => {
       execFileSync("mkfifo", [fifo]);
       const stalled = openSync(fifo, constants.O_RDWR);
       const file = fileSystem.open(`${root}/a`, "create");
-      await file.sync(); // The first one starts the thread.
+      await file.sync();
+      const stalledRead = () =>
+        new Promise<void>((resolve) =>
+          read(stalled, new Uint8Array(1), 0, 1, null, () => resolve())
+        );
       const reads = Array.from(
         { length: STALLED_READS },
-        () =>
-          new Promise((resolve) =>
-            read(stalled, new Uint8Array(1), 0, 1, null, resolve)
-          ),
+        () => readGate.run(stalledRead),
       );
       file.writeAt(0, new Uint8Array(1024));
       const startMs = performance.now();
