@@ -7,6 +7,7 @@ import {
 } from "../model/message_properties.ts";
 import { MessageSysFlag } from "../model/message_sys_flag.ts";
 
+const INNER_NUM_PREFIX = `${MessageConst.INNER_NUM}\u0001`;
 const TOPIC_SIZE_MAX = 127;
 const LONG_TOPIC_SIZE_MAX = 255;
 /** A topic of up to so many UTF-16 units fits whatever it holds. */
@@ -31,7 +32,7 @@ export function messageFault(
   if ((message.sysFlag & MessageSysFlag.INNER_BATCH) !== 0) {
     return "Inner batches need a topic of queue.type=BatchCQ";
   }
-  if (propertiesText.includes(MessageConst.INNER_NUM + "\u0001")) {
+  if (propertiesText.includes(INNER_NUM_PREFIX)) {
     return "Property INNER_NUM belongs to inner batches only";
   }
   return undefined;
