@@ -1,12 +1,14 @@
 /** /admin/topics: the topics of this broker, and sending to one of them. */
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { TopicConfig } from "../model/topic_config.ts";
+import { adminRoutes, notFound, ProblemError } from "./problem.ts";
 import {
-  adminRoutes,
-  notFound,
-  PROBLEM_RESPONSE,
-  ProblemError,
-} from "./problem.ts";
+  listTopicRoute,
+  putTopicRoute,
+  removeTopicRoute,
+  sendTopicRoute,
+  showTopicRoute,
+} from "./topic_schemas.ts";
 
 /** Offsets of one queue. */
 export interface QueueOffsets {
@@ -49,139 +51,6 @@ export interface TopicAdmin {
   send(topic: string, message: AdminMessage): Promise<AdminSendResult>;
 }
 
-const QUEUES_MAX = 65_535;
-
-const TopicSchema = z.object({
-  topicName: z.string(),
-  readQueueNums: z.int(),
-  writeQueueNums: z.int(),
-  perm: z.int(),
-  topicFilterType: z.enum(["SINGLE_TAG", "MULTI_TAG"]),
-  topicSysFlag: z.int(),
-  order: z.boolean(),
-  attributes: z.record(z.string(), z.string()),
-  isSystem: z.boolean(),
-}).openapi("Topic");
-
-const TopicDetailSchema = TopicSchema.extend({
-  queues: z.array(
-    z.object({
-      queueId: z.int(),
-      minOffset: z.int(),
-      maxOffset: z.int(),
-      lastUpdateTimestamp: z.int().nullable(),
-    }),
-  ),
-}).openapi("TopicDetail");
-
-const PutTopicSchema = z.strictObject({
-  topicName: z.string().optional(),
-  readQueueNums: z.int().min(1).max(QUEUES_MAX).optional(),
-  writeQueueNums: z.int().min(1).max(QUEUES_MAX).optional(),
-  perm: z.int().min(0).max(7).optional(),
-  topicFilterType: z.enum(["SINGLE_TAG", "MULTI_TAG"]).optional(),
-  topicSysFlag: z.int().min(0).optional(),
-  order: z.boolean().optional(),
-  attributes: z.record(z.string(), z.string()).optional(),
-}).openapi("PutTopic");
-
-const SendSchema = z.strictObject({
-  body: z.string(),
-  encoding: z.enum(["text", "base64"]).default("text"),
-  tag: z.string().min(1).optional(),
-  keys: z.array(z.string().min(1)).default([]),
-  properties: z.record(z.string(), z.string()).default({}),
-  delayLevel: z.int().min(0).max(18).default(0),
-  queueId: z.int().min(0).optional(),
-}).openapi("SendMessage");
-
-const SendResultSchema = z.object({
-  status: z.string(),
-  msgId: z.string(),
-  queueId: z.int(),
-  queueOffset: z.int(),
-}).openapi("SendResult");
-
-const params = z.object({ topic: z.string().min(1).max(255) });
-
-const list = createRoute({
-  method: "get",
-  path: "/admin/topics",
-  summary: "All topics",
-  responses: {
-    200: {
-      description: "Topics in the order of their names",
-      content: {
-        "application/json": {
-          schema: z.object({ topics: z.array(TopicSchema) }),
-        },
-      },
-    },
-  },
-});
-
-const show = createRoute({
-  method: "get",
-  path: "/admin/topics/{topic}",
-  summary: "One topic with the offsets of its queues",
-  request: { params },
-  responses: {
-    200: {
-      description: "The topic",
-      content: { "application/json": { schema: TopicDetailSchema } },
-    },
-    404: PROBLEM_RESPONSE,
-  },
-});
-
-const put = createRoute({
-  method: "put",
-  path: "/admin/topics/{topic}",
-  summary: "Creates a topic or changes it; what is left out stays",
-  request: {
-    params,
-    body: {
-      content: { "application/json": { schema: PutTopicSchema } },
-      required: true,
-    },
-  },
-  responses: {
-    200: {
-      description: "The topic as it is now",
-      content: { "application/json": { schema: TopicSchema } },
-    },
-    400: PROBLEM_RESPONSE,
-  },
-});
-
-const remove = createRoute({
-  method: "delete",
-  path: "/admin/topics/{topic}",
-  summary: "Deletes a topic and its messages",
-  request: { params },
-  responses: { 204: { description: "Deleted" }, 404: PROBLEM_RESPONSE },
-});
-
-const send = createRoute({
-  method: "post",
-  path: "/admin/topics/{topic}/messages",
-  summary: "Sends one message",
-  request: {
-    params,
-    body: {
-      content: { "application/json": { schema: SendSchema } },
-      required: true,
-    },
-  },
-  responses: {
-    201: {
-      description: "Stored",
-      content: { "application/json": { schema: SendResultSchema } },
-    },
-    400: PROBLEM_RESPONSE,
-  },
-});
-
 /** What PUT assumes of a new topic. */
 const NEW_TOPIC: Omit<TopicConfig, "topicName"> = {
   readQueueNums: 8,
@@ -206,18 +75,18 @@ export function topicRoutes(admin: TopicAdmin): OpenAPIHono {
     if (config === undefined) throw notFound("Topic", name);
     return config;
   };
-  app.openapi(list, (c) => {
+  app.openapi(listTopicRoute, (c) => {
     const topics = [...admin.topics()].sort((a, b) =>
       a.topicName < b.topicName ? -1 : 1
     );
     return c.json({ topics: topics.map(shown) }, 200);
   });
-  app.openapi(show, async (c) => {
+  app.openapi(showTopicRoute, async (c) => {
     const config = existing(c.req.valid("param").topic);
     const queues = [...await admin.queues(config.topicName)];
     return c.json({ ...shown(config), queues }, 200);
   });
-  app.openapi(put, async (c) => {
+  app.openapi(putTopicRoute, async (c) => {
     const { topic } = c.req.valid("param");
     const body = c.req.valid("json");
     checkTopicName(admin, topic, body.topicName);
@@ -225,7 +94,7 @@ export function topicRoutes(admin: TopicAdmin): OpenAPIHono {
     await admin.putTopic({ ...before, ...defined(body), topicName: topic });
     return c.json(shown(existing(topic)), 200);
   });
-  app.openapi(remove, async (c) => {
+  app.openapi(removeTopicRoute, async (c) => {
     const { topicName } = existing(c.req.valid("param").topic);
     if (admin.isSystemTopic(topicName)) {
       throw new ProblemError(400, `Topic ${topicName} belongs to the system`, [
@@ -235,7 +104,7 @@ export function topicRoutes(admin: TopicAdmin): OpenAPIHono {
     await admin.deleteTopic(topicName);
     return c.body(null, 204);
   });
-  app.openapi(send, async (c) => {
+  app.openapi(sendTopicRoute, async (c) => {
     const { topic } = c.req.valid("param");
     const message = c.req.valid("json");
     const result = await admin.send(topic, {

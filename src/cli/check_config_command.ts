@@ -34,7 +34,9 @@ async function checkConfig(
   flags: CheckConfigFlags,
 ): Promise<void> {
   const input = await import("./config_input.ts");
-  const { configurationEntries } = await import("../config/configuration.ts");
+  const { configurationEntries } = await import(
+    "../config/configuration_entry.ts"
+  );
   const server: ServerFlags = { config: file, set: flags.set };
   const { keys, config } = flags.as === "namesrv"
     ? await namesrvConfig(context, server)

@@ -35,7 +35,10 @@ export async function produce(
     const producer = openProducer(instance, message.body.length);
     try {
       for (let sent = 0; sent < flags.count; sent++) {
-        print(context, flags, await producer.send(message));
+        const result = await producer.send(message);
+        // Stored, but a promise about disk or slaves was not kept.
+        if (result.sendStatus !== "SEND_OK") context.exitCode = 1;
+        print(context, flags, result);
       }
     } finally {
       await producer.stop();

@@ -94,7 +94,7 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   maxRecoveryCommitlogFiles maxSlaveResendLength maxStatsIdleTimeInMinutes
   maxTopicLength memTableFlushIntervalMs metricGrpcExporterIntervalInMills
   metricGrpcExporterTimeOutInMills metricLoggingExporterIntervalInMills
-  metricsExporterType metricsGrpcExporterHeader metricsGrpcExporterTarget
+  metricsGrpcExporterHeader metricsGrpcExporterTarget
   metricsInDelta metricsLabel metricsOtelCardinalityLimit
   metricsPromExporterHost metricsPromExporterPort minInSyncReplicas
   osPageCacheBusyTimeOutMills popCkMaxBufferSize popCkOffsetMaxQueueSize

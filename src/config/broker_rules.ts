@@ -21,7 +21,7 @@ export function checkBrokerRules(values: BrokerValues, origins: Origins): void {
   if (values.storePathRootDir.trim() === "") {
     refuse("storePathRootDir", "name a folder");
   }
-  if (/[,:]/.test(values.storePathCommitLog.replace(/^[A-Za-z]:/, ""))) {
+  if (values.storePathCommitLog.includes(",")) {
     refuse("storePathCommitLog", "one folder is supported, not a list");
   }
   checkPorts(values, refuse);

@@ -9,6 +9,10 @@
 import type { ConfigOrigin } from "./config_error.ts";
 import type { ConfigKeys, ValuesOf } from "./config_key.ts";
 import { type LoadedConfig, namesByAlias, readKey } from "./config_loader.ts";
+import {
+  configurationEntries,
+  type ConfigurationEntry,
+} from "./configuration_entry.ts";
 import { updateProperties } from "./properties.ts";
 
 const LIVE_ORIGIN: ConfigOrigin = {
@@ -52,16 +56,6 @@ export class ForbiddenKeyError extends Error {
   constructor(readonly key: string) {
     super(`Key ${key} may not be changed at run time`);
   }
-}
-
-/** One key as `/admin/config` and `check-config` show it. */
-export interface ConfigurationEntry {
-  readonly key: string;
-  readonly value: string;
-  readonly origin: string;
-  readonly unit: string | null;
-  readonly isLive: boolean;
-  readonly doc: string;
 }
 
 /** Keys that decide who may come in, or where files lie: only the file's owner changes them. */
@@ -260,22 +254,4 @@ export class Configuration<K extends ConfigKeys> {
     await this.#file.replace(updateProperties(this.#file.read(), changes));
     return true;
   }
-}
-
-/** Every key with its origin; secrets masked. */
-export function configurationEntries(
-  keys: ConfigKeys,
-  loaded: LoadedConfig<ConfigKeys>,
-): ConfigurationEntry[] {
-  return Object.entries(keys).map(([key, { isSecret, unit, isLive, doc }]) => {
-    const value = String(loaded.values[key]);
-    return {
-      key,
-      value: isSecret && value !== "" ? "***" : value,
-      origin: loaded.origins[key]!.label,
-      unit,
-      isLive,
-      doc,
-    };
-  });
 }

@@ -197,3 +197,8 @@ test("adminApp() refuses large bodies and other types", async () => {
   });
   assertEquals(form.status, 415);
 });
+
+test("the dashboard's script is valid JavaScript", async () => {
+  const script = (await fakeApp().ask("GET", "/dashboard.js")).body as string;
+  new Function(script); // Parses, does not run.
+});
