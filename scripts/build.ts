@@ -1,6 +1,13 @@
 /** Builds `dist/pocketmq` for this machine, or with `--all` one file per platform and SHA256SUMS. */
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 
 /** Bun's target names and ours. */
 const TARGETS = [
@@ -13,7 +20,13 @@ const TARGETS = [
   ["bun-windows-x64", "windows-x64.exe"],
 ] as const;
 
+/**
+ * Split, so that a command reads only its own part; the source maps are inside
+ * the file too. Built aside and renamed: a running executable is not disturbed.
+ */
 function build(outfile: string, target: string | null): void {
+  const folder = mkdtempSync("dist/build-");
+  const built = `${folder}/${outfile.slice("dist/".length)}`;
   const child = Bun.spawnSync([
     "node_modules/.bin/bun",
     "build",
@@ -21,14 +34,17 @@ function build(outfile: string, target: string | null): void {
     "--minify",
     "--sourcemap",
     "--bytecode",
+    "--splitting",
     "--format=esm",
     "--no-compile-autoload-dotenv",
     "--no-compile-autoload-bunfig",
     ...(target === null ? [] : [`--target=${target}`]),
     "src/main.ts",
     "--outfile",
-    outfile,
+    built,
   ], { stdout: "pipe", stderr: "pipe" });
+  if (child.exitCode === 0) renameSync(built, outfile);
+  rmSync(folder, { recursive: true });
   if (child.exitCode !== 0) {
     console.error(`${child.stdout}${child.stderr}`);
     console.error(`Cannot build ${outfile}`);
