@@ -8,8 +8,9 @@ import type { Logger } from "../io/logger.ts";
 export function reloadConfiguration<K extends ConfigKeys>(
   configuration: Configuration<K>,
   load: () => LoadedConfig<K>,
-  logger: Logger,
+  parent: Logger,
 ): void {
+  const logger = parent.child("config");
   try {
     const loaded = load();
     for (const warning of loaded.warnings) logger.warn(warning);
