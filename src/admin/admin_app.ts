@@ -31,7 +31,9 @@ export function adminApp(
 ): OpenAPIHono {
   const app = new OpenAPIHono();
   app.onError(onErrorOf(options.onFailure));
-  app.notFound((c) => problem(c, 404, `There is no ${c.req.path}`));
+  app.notFound((c) =>
+    problem(c, 404, `There is no ${c.req.method} ${c.req.path}`)
+  );
   app.use("*", async (c, next) => {
     await next();
     c.header("x-content-type-options", "nosniff");

@@ -21,6 +21,12 @@ export interface LagFlags extends ClientFlags {
   readonly topic?: string;
 }
 
+/** Options of `group reset-offset`. */
+export interface ResetOffsetFlags extends ClientFlags {
+  readonly topic: string;
+  readonly to: string;
+}
+
 /** The definition. */
 export function groupCommand(context: CliContext): Command {
   const actions = () => import("./run_group.ts");
@@ -44,6 +50,15 @@ export function groupCommand(context: CliContext): Command {
       .option("--topic <topic>", "one topic only")
       .action(async (group: string, flags: LagFlags) =>
         (await actions()).lagOfGroup(context, group, flags)
+      ),
+  );
+  command.addCommand(
+    withClientFlags(commandOf("reset-offset", "set a group to another place"))
+      .argument("<group>")
+      .requiredOption("--topic <topic>", "the topic")
+      .requiredOption("--to <place>", "first, last, or a time")
+      .action(async (group: string, flags: ResetOffsetFlags) =>
+        (await actions()).resetOffsetOfGroup(context, group, flags)
       ),
   );
   command.addCommand(

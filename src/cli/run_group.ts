@@ -4,11 +4,15 @@ import { groupError } from "../model/validators.ts";
 import { type CliContext, printLine } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
 import { targetOf, withAdmin } from "./client_session.ts";
-import type { CreateGroupFlags, LagFlags } from "./group_command.ts";
+import type {
+  CreateGroupFlags,
+  LagFlags,
+  ResetOffsetFlags,
+} from "./group_command.ts";
 import type { ClientFlags } from "./options.ts";
 import { printRows, tableText } from "./output.ts";
 import { printDone } from "./run_topic.ts";
-import { timeText } from "./time.ts";
+import { parseTime, timeText } from "./time.ts";
 import type { TargetFlags } from "./topic_command.ts";
 
 /** `group list`. */
@@ -101,6 +105,38 @@ export async function lagOfGroup(
       { group, totalLag, consumeTps: progress.consumeTps, queues },
     );
     if (flags.json !== true) printLine(context, `total lag ${totalLag}`);
+  });
+}
+
+/** -1 means the end (reference 11.8). */
+const END_TIMESTAMP = -1;
+
+/** `group reset-offset`. */
+export async function resetOffsetOfGroup(
+  context: CliContext,
+  group: string,
+  flags: ResetOffsetFlags,
+): Promise<void> {
+  const { topic, to } = flags;
+  const timestamp = to === "first"
+    ? 0
+    : to === "last"
+    ? END_TIMESTAMP
+    : parseTime("--to", to, "first, last, or ");
+  await withAdmin(context, flags, async (admin) => {
+    const queues = await admin.groups.resetOffset({
+      group,
+      topic,
+      timestamp,
+      isForce: true,
+    });
+    printRows(
+      context,
+      flags,
+      ["BROKER", "QUEUE", "OFFSET"],
+      queues.map((it) => [it.queue.brokerName, it.queue.queueId, it.offset]),
+      queues.map(({ queue, offset }) => ({ ...queue, offset })),
+    );
   });
 }
 

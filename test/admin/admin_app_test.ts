@@ -182,7 +182,7 @@ test("adminApp() has a problem for what is not there", async () => {
   const { ask } = fakeApp();
   const missing = await ask("GET", "/admin/nothing");
   assertEquals(missing.status, 404);
-  assertEquals(missing.body.detail, "There is no /admin/nothing");
+  assertEquals(missing.body.detail, "There is no GET /admin/nothing");
   assertEquals((await ask("GET", "/admin/routes")).status, 404);
 });
 

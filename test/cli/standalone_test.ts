@@ -73,6 +73,22 @@ test("standalone serves the tools", () =>
     assertEquals(bodies.trim().split("\n").sort(), ["abc", "one"]);
     const lag = JSON.parse(await ok("group", "lag", "g", "--json"));
     assertEquals(lag.totalLag, 0);
+    const reset = JSON.parse(
+      await ok(
+        "group",
+        "reset-offset",
+        "g",
+        "--topic",
+        "Orders",
+        "--to",
+        "first",
+        "--json",
+      ),
+    );
+    assertEquals(
+      reset.map((it: { offset: number }) => it.offset),
+      [0, 0],
+    );
     await ok("config", "set", "fileReservedTime=5");
     assertEquals(
       await ok("config", "get", "fileReservedTime", "--json"),
