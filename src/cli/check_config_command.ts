@@ -6,7 +6,7 @@ import { collect, commandOf, type ServerFlags, withJson } from "./options.ts";
 interface CheckConfigFlags {
   readonly as: "broker" | "standalone" | "namesrv";
   readonly set: readonly string[];
-  readonly all?: boolean;
+  readonly given?: boolean;
   readonly json?: boolean;
 }
 
@@ -22,7 +22,7 @@ export function checkConfigCommand(context: CliContext): Command {
         .choices(["broker", "standalone", "namesrv"]).default("broker"),
     )
     .option("--set <key=value>", "as for the program", collect, [])
-    .option("--all", "print defaults too")
+    .option("--given", "leave out defaults")
     .action(async (file: string, flags: CheckConfigFlags) => {
       await checkConfig(context, file, flags);
     });
@@ -42,9 +42,9 @@ async function checkConfig(
     ? await namesrvConfig(context, server)
     : await brokerConfig(context, server, flags.as);
   const entries = configurationEntries(keys, config);
-  const shown = flags.all === true
-    ? entries
-    : entries.filter((it) => it.origin !== "default");
+  const shown = flags.given === true
+    ? entries.filter((it) => it.origin !== "default")
+    : entries;
   const { printJson, tableText } = await import("./output.ts");
   if (flags.json === true) {
     printJson(context, {
