@@ -35,7 +35,7 @@ class FakeElement {
   }
 }
 
-async function open(token = "") {
+function open(token = "") {
   const { ask, app, topics } = fakeApp({ access: { token } });
   const elements = new Map<string, FakeElement>();
   const byId = (id: string) => {
@@ -80,7 +80,7 @@ async function open(token = "") {
 }
 
 test("the dashboard shows state, store and topics", async () => {
-  const { byId, run, round, topics } = await open();
+  const { byId, run, round, topics } = open();
   topics.set("<b>T</b>", {
     topicName: "<b>T</b>",
     readQueueNums: 4,
@@ -106,7 +106,7 @@ test("the dashboard shows state, store and topics", async () => {
 
 test("the dashboard asks for a token", async () => {
   const token = "0123456789abcdef";
-  const { byId, run, round } = await open(token);
+  const { byId, run, round } = open(token);
   await run();
   await eventually(() => !byId("login").hidden);
   assertEquals(byId("main").hidden, true);
