@@ -10,7 +10,8 @@ export function releaseWhenIdle(
   runtime: Pick<Runtime, "clock" | "host" | "releaseIdleMemory">,
 ): () => void {
   const { clock, host } = runtime;
-  runtime.releaseIdleMemory();
+  // Not the garbage yet: the first client may be knocking.
+  runtime.releaseIdleMemory("code");
   let cpuSeconds = host.cpuSeconds();
   let wasBusy = true;
   const timer = clock.every(WINDOW_MS, () => {
@@ -19,7 +20,7 @@ export function releaseWhenIdle(
       wasBusy = true;
     } else if (wasBusy) {
       wasBusy = false;
-      runtime.releaseIdleMemory();
+      runtime.releaseIdleMemory("all");
     }
     cpuSeconds = host.cpuSeconds();
   });

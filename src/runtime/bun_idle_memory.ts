@@ -15,9 +15,9 @@ const MADV_DONTNEED = 4;
 
 let unmapCode: (() => void) | undefined;
 
-/** Safe at any time; some milliseconds long. */
-export function releaseIdleMemory(): void {
-  Bun.gc(true);
+/** Safe at any time; holds the loop up while it runs. */
+export function releaseIdleMemory(what: "code" | "all"): void {
+  if (what === "all") Bun.gc(true);
   unmapCode ??= codeUnmapper();
   unmapCode();
 }

@@ -28,6 +28,9 @@ export interface Runtime {
   readonly process: Process;
   /** Builds the root logger; lines go to standard error. */
   openLogger(options: LogOptions): Logger;
-  /** Gives back memory that past work needed; takes some milliseconds, so only when idle. */
-  releaseIdleMemory(): void;
+  /**
+   * Gives back memory that past work needed: code that does not run, in a few milliseconds, or
+   * `all` of it, with garbage, in some tens of them.
+   */
+  releaseIdleMemory(what: "code" | "all"): void;
 }
