@@ -13,21 +13,27 @@ import type { SocketAddress } from "./socket_address.ts";
 
 const TWO_32 = 4_294_967_296;
 
-/** The hex text of the last store host: a broker has one. */
+const TWO_16 = 65_536;
+const BYTE_HEX = Array.from({ length: 256 }, (_, byte) => hex(byte, 2));
+
+/** All but the last four digits of the last id: most ids that follow share them. */
 let lastHost: SocketAddress | undefined;
-let lastHostHex = "";
+let lastBlock = -1;
+let lastPrefix = "";
 
 /** The id of the record at `phyOffset`. */
 export function encodeMessageId(
   storeHost: SocketAddress,
   phyOffset: number,
 ): string {
-  if (storeHost !== lastHost) {
-    lastHostHex = hostHex(storeHost);
+  const block = Math.floor(phyOffset / TWO_16);
+  if (storeHost !== lastHost || block !== lastBlock) {
+    lastPrefix = hostHex(storeHost) + hex(block, 12);
     lastHost = storeHost;
+    lastBlock = block;
   }
-  const high = Math.floor(phyOffset / TWO_32);
-  return lastHostHex + wordHex(high) + wordHex(phyOffset - high * TWO_32);
+  const rest = phyOffset - block * TWO_16;
+  return lastPrefix + BYTE_HEX[rest >>> 8]! + BYTE_HEX[rest & 0xff]!;
 }
 
 /** Where the record of `text` lies; undefined when it is no message id. */
@@ -51,12 +57,10 @@ export function decodeMessageId(
 
 function hostHex(host: SocketAddress): string {
   let text = "";
-  for (const byte of host.address) {
-    text += (byte < 16 ? "0" : "") + byte.toString(16);
-  }
-  return text.toUpperCase() + wordHex(host.port);
+  for (const byte of host.address) text += BYTE_HEX[byte]!;
+  return text + hex(host.port, 8);
 }
 
-function wordHex(word: number): string {
-  return word.toString(16).padStart(8, "0").toUpperCase();
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, "0").toUpperCase();
 }
