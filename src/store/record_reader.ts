@@ -2,7 +2,7 @@
  * RecordReader: copies whole records out of the CommitLog.
  *
  * The tail of the log is in the page cache and read at once; older records come off the loop,
- * a few reads at a time (ColdReader). Neighbours are read together.
+ * a few reads at a time (ColdReader). Neighbours are read together (ColdBlocks).
  *
  * Invariant: a returned record is one whose size and magic are those of a record; what was
  * deleted meanwhile is left out.
@@ -11,13 +11,14 @@ import {
   MESSAGE_MAGIC_CODE_V1,
   MESSAGE_MAGIC_CODE_V2,
 } from "../model/message_record.ts";
+import { ColdBlocks } from "./cold_blocks.ts";
 import type { ColdReader } from "./cold_reader.ts";
 import type { CommitLog } from "./commit_log.ts";
 
 /** Unwanted bytes between two cold records that are cheaper to read than to skip. */
-const SPAN_GAP_BYTES = 65_536;
-/** Bytes of one cold read. */
-const SPAN_BYTES = 1_048_576;
+const STRETCH_GAP_BYTES = 65_536;
+/** A larger record is read by itself: it would push all other blocks out. */
+const BLOCK_RECORD_BYTES_MAX = 131_072;
 
 /** Places of records, in ascending order. */
 export interface RecordPlaces {
@@ -36,11 +37,15 @@ const NOTHING: RecordsRead = { body: new Uint8Array(0), count: 0 };
 
 /** Reads records. */
 export class RecordReader {
+  readonly #coldBlocks: ColdBlocks;
+
   constructor(
     private readonly log: CommitLog,
     private readonly coldReader: ColdReader,
     public hotReadBytesMax: number,
-  ) {}
+  ) {
+    this.#coldBlocks = new ColdBlocks(log, coldReader);
+  }
 
   /** True when the record at `phyOffset` is read without leaving the loop. */
   isHot(phyOffset: number): boolean {
@@ -82,24 +87,26 @@ export class RecordReader {
     const phyOffsets = places.phyOffsets.slice();
     const sizes = places.sizes.slice();
     const body = new Uint8Array(places.totalBytes);
+    const view = new DataView(body.buffer);
+    const cursor = this.#coldBlocks.cursor();
     let end = 0;
     let count = 0;
     for (let index = 0; index < phyOffsets.length;) {
-      const next = spanEnd(phyOffsets, sizes, index, this.log.recordSizeMax);
-      const from = phyOffsets[index]!;
-      const span = await this.#readSpan(
-        from,
-        phyOffsets[next - 1]! + sizes[next - 1]! - from,
-      );
-      for (; span !== undefined && index < next; index++) {
-        const at = phyOffsets[index]! - from;
+      const next = stretchEnd(phyOffsets, sizes, index, this.log.recordSizeMax);
+      const isStretch = next > index + 1;
+      for (; index < next; index++) {
         const size = sizes[index]!;
-        if (!isRecord(span.view, at, size)) continue;
-        body.set(span.bytes.subarray(at, at + size), end);
+        const target = body.subarray(end, end + size);
+        // By blocks, which neighbours share; one by one where records lie far apart.
+        const copied = isStretch && size <= BLOCK_RECORD_BYTES_MAX
+          ? cursor.copy(phyOffsets[index]!, target)
+          : this.#readOne(phyOffsets[index]!, target);
+        // Nothing is awaited in vain: most records lie in a block read before.
+        const isThere = copied instanceof Promise ? await copied : copied;
+        if (!isThere || !isRecord(view, end, size)) continue;
         end += size;
         count++;
       }
-      index = next;
     }
     if (count === 0) return NOTHING;
     return { body: end === body.length ? body : body.slice(0, end), count };
@@ -111,10 +118,10 @@ export class RecordReader {
     size: number,
   ): Promise<Uint8Array | undefined> {
     if (!this.log.holds(phyOffset, size)) return undefined;
-    if (!this.isHot(phyOffset)) {
-      return (await this.#readSpan(phyOffset, size))?.bytes;
-    }
     const bytes = new Uint8Array(size);
+    if (!this.isHot(phyOffset)) {
+      return await this.#readOne(phyOffset, bytes) ? bytes : undefined;
+    }
     this.log.readAt(phyOffset, bytes);
     return bytes;
   }
@@ -131,24 +138,20 @@ export class RecordReader {
     return at;
   }
 
-  async #readSpan(
-    phyOffset: number,
-    size: number,
-  ): Promise<{ bytes: Uint8Array; view: DataView } | undefined> {
-    const bytes = new Uint8Array(size);
+  async #readOne(phyOffset: number, target: Uint8Array): Promise<boolean> {
     let isThere = false;
     await this.coldReader.read(async () => {
       // Asked now: the file may have been deleted while this read was in line.
       isThere = this.log.mappedFileQueue.fileAt(phyOffset) !== undefined &&
-        phyOffset + size <= this.log.maxOffset;
-      if (isThere) await this.log.readAtAsync(phyOffset, bytes);
+        phyOffset + target.length <= this.log.maxOffset;
+      if (isThere) await this.log.readAtAsync(phyOffset, target);
     });
-    return isThere ? { bytes, view: new DataView(bytes.buffer) } : undefined;
+    return isThere;
   }
 }
 
-/** Where the records that one cold read brings end. */
-function spanEnd(
+/** Where the records that lie close to each other, in one file, end. */
+function stretchEnd(
   phyOffsets: readonly number[],
   sizes: readonly number[],
   index: number,
@@ -163,8 +166,7 @@ function spanEnd(
     const offset = phyOffsets[at]!;
     const next = offset + sizes[at]!;
     if (
-      offset < end || offset - end > SPAN_GAP_BYTES || offset >= fileEnd ||
-      next - start > SPAN_BYTES
+      offset < end || offset - end > STRETCH_GAP_BYTES || offset >= fileEnd
     ) break;
     end = next;
   }

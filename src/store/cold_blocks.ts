@@ -1,0 +1,133 @@
+/**
+ * ColdBlocks: stretches of old log, read once for all readers that pass by.
+ *
+ * The queues of a topic interleave in the log: readers of eight queues each want every eighth
+ * record of the same stretch, and a reader goes on where it ended. Blocks are aligned within
+ * their file. Bytes below the end of the log never change, so a block holds as long as its file.
+ *
+ * Invariants
+ * - At most `BLOCKS_MAX` blocks are kept, whether read or being read.
+ * - A reader keeps the block it is in, so that a hundred readers, too, read each block once.
+ */
+import type { ColdReader } from "./cold_reader.ts";
+import type { CommitLog } from "./commit_log.ts";
+import type { MappedFile } from "./mapped_file.ts";
+
+const BLOCK_BYTES = 262_144;
+/** 4 MiB in all: readers of sixteen places do not push each other out. */
+const BLOCKS_MAX = 16;
+
+interface Block {
+  readonly file: MappedFile;
+  /** Offset in the log of the first byte. */
+  readonly start: number;
+  readonly bytes: Uint8Array;
+  /** True once `bytes` are there, false when the file went before. */
+  isRead: boolean | Promise<boolean>;
+}
+
+/** The blocks that were read last. */
+export class ColdBlocks {
+  /** By start offset, the one used least recently first. */
+  readonly #blocks = new Map<number, Block>();
+
+  constructor(
+    private readonly log: CommitLog,
+    private readonly coldReader: ColdReader,
+  ) {}
+
+  /** For one pull. */
+  cursor(): ColdCursor {
+    return new ColdCursor((from, to) => this.#blockAt(from, to));
+  }
+
+  /** The block that holds `from`, with what of [from, to) lies in it. */
+  #blockAt(from: number, to: number): Block | undefined {
+    const { mappedFileQueue, maxOffset } = this.log;
+    const file = mappedFileQueue.fileAt(from);
+    if (file === undefined || to > maxOffset) return undefined;
+    const start = from - (from - file.fileFromOffset) % BLOCK_BYTES;
+    const fileEnd = file.fileFromOffset + file.fileSize;
+    const end = Math.min(start + BLOCK_BYTES, fileEnd, maxOffset);
+    const known = this.#blocks.get(start);
+    // The newest block was shorter when it was read.
+    const isUsable = known?.file === file &&
+      start + known.bytes.length >= Math.min(to, end);
+    const block = isUsable ? known : this.#read(file, start, end - start);
+    this.#blocks.delete(start);
+    this.#blocks.set(start, block);
+    if (this.#blocks.size > BLOCKS_MAX) {
+      this.#blocks.delete(this.#blocks.keys().next().value!);
+    }
+    return block;
+  }
+
+  #read(file: MappedFile, start: number, size: number): Block {
+    const bytes = new Uint8Array(size);
+    const block: Block = { file, start, bytes, isRead: false };
+    const forget = () => {
+      if (this.#blocks.get(start) === block) this.#blocks.delete(start);
+    };
+    block.isRead = this.#fill(block).then((isRead) => {
+      if (!isRead) forget();
+      return block.isRead = isRead;
+    }, (error: unknown) => {
+      forget();
+      throw error;
+    });
+    return block;
+  }
+
+  async #fill({ file, start, bytes }: Block): Promise<boolean> {
+    let isThere = false;
+    await this.coldReader.read(async () => {
+      // Asked now: the file may have been deleted while this read was in line.
+      isThere = this.log.mappedFileQueue.fileAt(start) === file;
+      if (isThere) await this.log.readAtAsync(start, bytes);
+    });
+    return isThere;
+  }
+}
+
+/** The way of one pull through the blocks. */
+export class ColdCursor {
+  #block: Block | undefined;
+
+  constructor(
+    private readonly blockAt: (from: number, to: number) => Block | undefined,
+  ) {}
+
+  /**
+   * Copies the bytes at `phyOffset` into `target` from `done` on, at once when they have been
+   * read; false when they are not, or no longer, there. Rejects with `FileError`.
+   */
+  copy(
+    phyOffset: number,
+    target: Uint8Array,
+    done = 0,
+  ): boolean | Promise<boolean> {
+    for (let end = done; end < target.length;) {
+      const from = phyOffset + end;
+      const block = this.#covering(from, phyOffset + target.length);
+      if (block === undefined || block.isRead === false) return false;
+      if (block.isRead !== true) {
+        const copied = end;
+        return block.isRead.then((isRead) =>
+          isRead && this.copy(phyOffset, target, copied)
+        );
+      }
+      const at = from - block.start;
+      const part = block.bytes.subarray(at, at + target.length - end);
+      target.set(part, end);
+      end += part.length;
+    }
+    return true;
+  }
+
+  #covering(from: number, to: number): Block | undefined {
+    const block = this.#block;
+    const isCovering = block !== undefined && from >= block.start &&
+      from < block.start + block.bytes.length;
+    return isCovering ? block : this.#block = this.blockAt(from, to);
+  }
+}
