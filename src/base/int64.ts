@@ -24,7 +24,11 @@ export function readInt64(view: DataView, offset: number): number {
 }
 
 /** Writes a safe integer as i64 at `offset`. */
-export function writeInt64(view: DataView, offset: number, value: number): void {
+export function writeInt64(
+  view: DataView,
+  offset: number,
+  value: number,
+): void {
   const high = Math.floor(value / TWO_32);
   view.setInt32(offset, high);
   view.setUint32(offset + 4, value - high * TWO_32);
