@@ -2,8 +2,12 @@
 import type { Runtime } from "../runtime/runtime.ts";
 
 const WINDOW_MS = 10_000;
-/** CPU seconds of one window below which a server counts as idle. */
-const IDLE_CPU_SECONDS = 0.3;
+/**
+ * CPU seconds of one window: below the first a server is idle (alone it uses 0.05), above the
+ * second busy. Between them a steady load is served that a pause would hurt.
+ */
+const IDLE_CPU_SECONDS = 0.15;
+const BUSY_CPU_SECONDS = 0.4;
 
 /** Releases at once (the start was work), then after each busy time. Returns how to stop. */
 export function releaseWhenIdle(
@@ -16,9 +20,9 @@ export function releaseWhenIdle(
   let wasBusy = true;
   const timer = clock.every(WINDOW_MS, () => {
     const usedSeconds = host.cpuSeconds() - cpuSeconds;
-    if (usedSeconds > IDLE_CPU_SECONDS) {
+    if (usedSeconds > BUSY_CPU_SECONDS) {
       wasBusy = true;
-    } else if (wasBusy) {
+    } else if (wasBusy && usedSeconds < IDLE_CPU_SECONDS) {
       wasBusy = false;
       runtime.releaseIdleMemory("all");
     }

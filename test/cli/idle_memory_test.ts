@@ -28,7 +28,7 @@ test("releaseWhenIdle() releases at once and after each busy time", () => {
   assertEquals(after(0.1), 2); // The start ends here.
   assertEquals(after(0.1), 2); // Still idle: nothing to give back.
   assertEquals(after(5), 2);
-  assertEquals(after(0.5), 2);
+  assertEquals(after(0.3), 2); // A steady load: no time for a pause.
   assertEquals(after(0), 3);
   stop();
   assertEquals(isCancelled, true);
