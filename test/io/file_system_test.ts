@@ -9,7 +9,7 @@ import {
 import { describe, it } from "node:test";
 import { FileError, type FileSystem } from "../../src/io/file_system.ts";
 import { SimFileSystem } from "../sim/sim_file_system.ts";
-import { withoutLeaks } from "../support/leak_check.ts";
+import { withoutOpenFiles } from "../support/leak_check.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
 import { openRuntime } from "#runtime";
 
@@ -18,8 +18,8 @@ type Story = (fileSystem: FileSystem, root: string) => void | Promise<void>;
 /** Runs a story in an empty folder of a disk. */
 const DISKS: Record<string, (story: Story) => Promise<void>> = {
   runtime: (story) =>
-    withoutLeaks(() =>
-      withTempDirectory((root) => story(openRuntime().fileSystem, root))
+    withTempDirectory((root) =>
+      withoutOpenFiles(root, () => story(openRuntime().fileSystem, root))
     ),
   simulated: async (story) => {
     const fileSystem = new SimFileSystem({ directories: ["/root"] });

@@ -18,7 +18,7 @@ import {
   readGate,
   RUNNING_READS_MAX,
 } from "../../src/runtime/read_gate.ts";
-import { withoutLeaks } from "../support/leak_check.ts";
+import { withoutOpenFiles } from "../support/leak_check.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
 import { openRuntime } from "#runtime";
 
@@ -129,13 +129,17 @@ describe("FileSystem on a real disk", () => {
   });
 
   it("a failed open() leaks nothing", async () => {
-    await withoutLeaks(() => {
-      const { fileSystem } = openRuntime();
-      for (let count = 0; count < 10; count++) {
-        assertThrows(() => fileSystem.open("/none/a", "read"), FileError);
-        assertThrows(() => fileSystem.lock("/none/a"), FileError);
-      }
-    });
+    const { fileSystem } = openRuntime();
+    await withTempDirectory((root) =>
+      withoutOpenFiles(root, () => {
+        for (let count = 0; count < 10; count++) {
+          for (const path of [`${root}/none/a`, root]) {
+            assertThrows(() => fileSystem.open(path, "write"), FileError);
+            assertThrows(() => fileSystem.lock(path), FileError);
+          }
+        }
+      })
+    );
   });
 
   it("a full device is named", () => {

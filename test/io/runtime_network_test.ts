@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
-import { withoutLeaks } from "../support/leak_check.ts";
+import { withoutOpenSockets } from "../support/leak_check.ts";
 import { Recorder, runtimeRig } from "../support/network_rig.ts";
 
 const JUNK_CONNECTIONS = 300;
@@ -33,8 +33,8 @@ describe("Network on real sockets", () => {
   });
 
   it("survives peers that are gone before they are accepted", async () => {
-    await withoutLeaks(async () => {
-      const { network, hostname, until } = runtimeRig();
+    const { network, hostname, until } = runtimeRig();
+    await withoutOpenSockets(hostname, async () => {
       let opened = 0;
       let closed = 0;
       const listener = await network.listen({ hostname, port: 0 }, () => {
