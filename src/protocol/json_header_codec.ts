@@ -34,20 +34,34 @@ export function decodeJsonHeader(
 ): RemotingCommand {
   const fields = parseObject(DECODER.decode(header));
   const { code, language, version, opaque, flag, remark, extFields } = fields;
-  if (typeof code !== "number") {
+  if (code === undefined || code === null) {
     throw new FrameError("the JSON header has no numeric code");
   }
   return {
-    code,
+    code: intOf(code, "code"),
     language: typeof language === "string" ? language : "OTHER",
-    version: typeof version === "number" ? version : 0,
-    opaque: typeof opaque === "number" ? opaque : 0,
-    flag: typeof flag === "number" ? flag : 0,
+    version: intOf(version, "version"),
+    opaque: intOf(opaque, "opaque"),
+    flag: intOf(flag, "flag"),
     remark: typeof remark === "string" ? remark : null,
     extFields: textFields(extFields),
     body,
     serializeType: 0,
   };
+}
+
+/**
+ * As fastjson fills an int: a number keeps its low 32 bits, digits in quotes
+ * count, an absent one is 0.
+ */
+function intOf(value: unknown, name: string): number {
+  if (typeof value === "number") return value | 0;
+  if (value === undefined || value === null) return 0;
+  if (typeof value === "string" && /^[+-]?\d{1,10}$/.test(value)) {
+    const number = Number(value);
+    if (number === (number | 0)) return number | 0;
+  }
+  throw new FrameError(`the JSON header has no numeric ${name}`);
 }
 
 function parseObject(text: string): Record<string, unknown> {

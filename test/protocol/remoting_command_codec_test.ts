@@ -124,6 +124,30 @@ describe("RemotingCommand codec", () => {
     assertEquals(new TextDecoder().decode(command.body), "body");
   });
 
+  it("reads the ints of a header as Java does", () => {
+    const command = decodeCommand(json(
+      '{"code":"30","version":"479","flag":"0","opaque":"-7"}',
+    ));
+    assertEquals(
+      [command.code, command.version, command.flag, command.opaque],
+      [30, 479, 0, -7],
+    );
+    for (
+      const [text, opaque] of [
+        ["4294967301", 5],
+        ["2147483648", -2147483648],
+        ["-2147483649", 2147483647],
+        ["9007199254740991", -1],
+        ["1.9", 1],
+        ["1e400", 0],
+        ["null", 0],
+      ] as const
+    ) {
+      const read = decodeCommand(json(`{"code":1,"opaque":${text}}`));
+      assertEquals(read.opaque, opaque, text);
+    }
+  });
+
   it("lets no header reach a prototype", () => {
     const command = decodeCommand(json(
       '{"code":1,"__proto__":{"flag":2},"extFields":{"__proto__":{"polluted":"1"},"constructor":"c"}}',
@@ -140,7 +164,11 @@ describe("RemotingCommand codec", () => {
 
   it("refuses headers that are no JSON object with a code", () => {
     for (
-      const header of ["", "x", "null", "[]", "1", '"a"', "{}", '{"code":"1"}']
+      const header of [
+        ...["", "x", "null", "[]", "1", '"a"', "{}", '{"code":null}'],
+        ...['{"code":"x"}', '{"code":""}', '{"code":[1]}'],
+        ...['{"code":"3000000000"}', '{"code":1,"opaque":"7x"}'],
+      ]
     ) {
       assertThrows(() => decodeCommand(json(header)), FrameError);
     }
