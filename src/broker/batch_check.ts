@@ -4,6 +4,7 @@
  * Walks the entries of reference 3.6 by their bytes: nothing is decoded, as the
  * store does that anyway.
  */
+import { shown } from "../base/shown.ts";
 const ENTRY_OVERHEAD_SIZE = 22;
 const NAME_VALUE_SEPARATOR = 1;
 const PROPERTY_SEPARATOR = 2;
@@ -47,7 +48,9 @@ export function batchError(body: Uint8Array): string | undefined {
     }
     const name = refusedProperty(body, propertiesAt + 2, position + size);
     if (name !== undefined) {
-      return `batch entry ${index} carries property ${name}: a batch holds no ` +
+      return `batch entry ${index} carries property ${
+        shown(name)
+      }: a batch holds no ` +
         "delayed and no transactional messages";
     }
     position += size;

@@ -6,6 +6,7 @@
  * queue's end, is refused: it would come back as a lost position or as
  * negative lag.
  */
+import { shown } from "../base/shown.ts";
 import { type DataVersion, nextVersion } from "../model/data_version.ts";
 import {
   dataVersionFromJson,
@@ -233,7 +234,7 @@ export class ConsumerOffsetManager {
         this.#takeEntry(key, objectOf(value, key));
       } catch (error) {
         this.#ports.logger.warn(`an entry of ${FILE_NAME} was left out`, {
-          entry: key.slice(0, 512),
+          entry: shown(key, 512),
           error: String(error),
         });
       }
@@ -275,7 +276,7 @@ export class ConsumerOffsetManager {
     const max = this.#limits.maxOffsetInQueue(topic, queueId);
     if (offset <= max) return undefined;
     return `The commitOffset ${offset} is beyond the max offset ${max} of ` +
-      `queue ${queueId} of topic ${topic}.`;
+      `queue ${queueId} of topic ${shown(topic)}.`;
   }
 
   #logRefusal(refusal: string, group: string, clientHost: string): void {

@@ -1,4 +1,5 @@
 /** PullCheck: may this group pull from this queue, and through which filter (reference 9.1)? */
+import { shown } from "../base/shown.ts";
 import type { ConsumeType, MessageModel } from "../model/heartbeat_data.ts";
 import {
   buildSubscriptionData,
@@ -100,7 +101,7 @@ export function checkPull(
     return {
       code: ResponseCode.SYSTEM_ERROR,
       remark: "The broker does not support consumer to filter message by " +
-        subscription.expressionType,
+        shown(subscription.expressionType),
     };
   }
   if (options.rejectPullConsumerEnable) {
@@ -108,7 +109,7 @@ export function checkPull(
     if (info === undefined || info.consumeType === "CONSUME_ACTIVELY") {
       return forbidden(
         ForbiddenType.GROUP_FORBIDDEN,
-        `the consumer group[${header.consumerGroup}] may not pull: ` +
+        `the consumer group[${shown(header.consumerGroup)}] may not pull: ` +
           "rejectPullConsumerEnable is true",
       );
     }
@@ -144,7 +145,7 @@ function checkBrokerAndGroup(
   }
   return groupConfig.consumeEnable ? groupConfig : forbidden(
     ForbiddenType.GROUP_FORBIDDEN,
-    `subscription group no permission, ${consumerGroup}`,
+    `subscription group no permission, ${shown(consumerGroup)}`,
   );
 }
 
@@ -163,13 +164,13 @@ function checkTopic(
   if ((topicConfig.perm & PermName.READ) === 0) {
     return forbidden(
       ForbiddenType.TOPIC_FORBIDDEN,
-      `the topic[${topic}] pulling message is forbidden`,
+      `the topic[${shown(topic)}] pulling message is forbidden`,
     );
   }
   if (queueId < 0 || queueId >= topicConfig.readQueueNums) {
     return {
       code: ResponseCode.INVALID_PARAMETER,
-      remark: `queueId[${queueId}] is illegal, topic:[${topic}] ` +
+      remark: `queueId[${queueId}] is illegal, topic:[${shown(topic)}] ` +
         `topicConfig.readQueueNums:[${topicConfig.readQueueNums}]`,
     };
   }
@@ -205,7 +206,8 @@ function knownSubscription(
   if (info === undefined) {
     return {
       code: ResponseCode.SUBSCRIPTION_NOT_EXIST,
-      remark: `the consumer's group info not exist, group ${consumerGroup} ` +
+      remark:
+        `the consumer's group info not exist, group ${shown(consumerGroup)} ` +
         "has sent no heartbeat",
     };
   }
@@ -214,22 +216,29 @@ function knownSubscription(
   ) {
     return forbidden(
       ForbiddenType.BROADCASTING_DISABLE_FORBIDDEN,
-      `the consumer group[${consumerGroup}] can not consume by broadcast way`,
+      `the consumer group[${
+        shown(consumerGroup)
+      }] can not consume by broadcast way`,
     );
   }
   const bits = ports.groups.getForbidden(consumerGroup, topic);
   if (((bits >> PERMISSION_PULL_BIT) & 1) !== 0) {
     return forbidden(
       ForbiddenType.SUBSCRIPTION_FORBIDDEN,
-      `the consumer group[${consumerGroup}] is forbidden for topic[${topic}]`,
+      `the consumer group[${shown(consumerGroup)}] is forbidden for topic[${
+        shown(topic)
+      }]`,
     );
   }
   const known = ports.consumers.findSubscriptionData(consumerGroup, topic);
   if (known === undefined) {
     return {
       code: ResponseCode.SUBSCRIPTION_NOT_EXIST,
-      remark: `the consumer's subscription not exist, group ${consumerGroup} ` +
-        `topic ${topic}`,
+      remark:
+        `the consumer's subscription not exist, group ${
+          shown(consumerGroup)
+        } ` +
+        `topic ${shown(topic)}`,
     };
   }
   return known.subVersion >= header.subVersion ? known : {
@@ -241,9 +250,4 @@ function knownSubscription(
 
 function forbidden(forbiddenType: number, remark: string): RefusedPull {
   return { code: ResponseCode.NO_PERMISSION, remark, forbiddenType };
-}
-
-/** A remark is one short line, whatever a stranger sends. */
-function shown(name: string): string {
-  return name.length > 64 ? `${name.slice(0, 64)}...` : name;
 }

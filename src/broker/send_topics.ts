@@ -3,6 +3,7 @@
  *
  * Checks 2 to 7 of reference 3.2; shared by sends and CONSUMER_SEND_MSG_BACK.
  */
+import { shown } from "../base/shown.ts";
 import type { SubscriptionGroupConfig } from "../model/subscription_group_config.ts";
 import { PermName, type TopicConfig } from "../model/topic_config.ts";
 import {
@@ -101,14 +102,14 @@ export class SendTopics {
     if (isForbiddenSendTopic(topic)) {
       return {
         code: ResponseCode.NO_PERMISSION,
-        remark: `Sending message to topic[${topic}] is forbidden.`,
+        remark: `Sending message to topic[${shown(topic)}] is forbidden.`,
       };
     }
     topicConfig ??= this.#create(context, header);
     if (topicConfig === undefined) {
       return {
         code: ResponseCode.TOPIC_NOT_EXIST,
-        remark: `topic[${topic}] not exist, apply first please!`,
+        remark: `topic[${shown(topic)}] not exist, apply first please!`,
       };
     }
     return queueError(header.queueId, topicConfig) ?? topicConfig;
@@ -124,7 +125,7 @@ export class SendTopics {
     if (config === undefined) {
       return {
         code: ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
-        remark: `subscription group not exist, ${group}`,
+        remark: `subscription group not exist, ${shown(group)}`,
       };
     }
     const own = header.maxReconsumeTimes;
@@ -148,7 +149,7 @@ export class SendTopics {
       0,
     ) ?? {
       code: ResponseCode.SYSTEM_ERROR,
-      remark: `topic[${topic}] not exist and cannot be created`,
+      remark: `topic[${shown(topic)}] not exist and cannot be created`,
     };
   }
 

@@ -5,6 +5,7 @@
  * Keys that other versions of RocketMQ put into the file or into an entry are
  * kept and written back.
  */
+import { shown } from "../base/shown.ts";
 import type { Logger } from "../io/logger.ts";
 import type { DataVersion } from "../model/data_version.ts";
 import {
@@ -20,7 +21,6 @@ import { parseFastjson } from "../protocol/fastjson.ts";
 import { joinPrettyObject, prettyMember } from "../protocol/pretty_fastjson.ts";
 
 const DATA_VERSION = "dataVersion";
-const SHOWN_NAME_LENGTH_MAX = 255;
 
 /** How one kind of table is read and written. */
 export interface TableCodec<T> {
@@ -91,7 +91,7 @@ export class TableFile<T> {
         if (others) this.#otherEntryKeys.set(name, others);
       } catch (error) {
         this.#logger.warn(`an entry of ${fileName} was left out`, {
-          entry: name.slice(0, SHOWN_NAME_LENGTH_MAX),
+          entry: shown(name),
           error: String(error),
         });
       }

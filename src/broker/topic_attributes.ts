@@ -1,4 +1,5 @@
 /** Attributes of a topic and how requests change them (reference 4.8.1). */
+import { shown } from "../base/shown.ts";
 
 /** A change was refused; the sentence says why. */
 export class AttributeError extends Error {
@@ -42,11 +43,15 @@ export function parseAttributes(
     const key = equals < 0 ? part : part.slice(0, equals);
     if (!key.startsWith(equals < 0 ? "-" : "+")) {
       throw new AttributeError(
-        `The attribute ${part} has a wrong format: use +key=value or -key.`,
+        `The attribute ${
+          shown(part)
+        } has a wrong format: use +key=value or -key.`,
       );
     }
     if (modification.has(key)) {
-      throw new AttributeError(`The attribute key ${key} appears twice.`);
+      throw new AttributeError(
+        `The attribute key ${shown(key)} appears twice.`,
+      );
     }
     modification.set(key, equals < 0 ? "" : part.slice(equals + 1));
   }
@@ -67,7 +72,7 @@ export function alterAttributes(
     const sign = signed[0];
     const key = signed.slice(1);
     if (seen.has(key)) {
-      throw new AttributeError(`The attribute ${key} is altered twice.`);
+      throw new AttributeError(`The attribute ${shown(key)} is altered twice.`);
     }
     seen.add(key);
     const rule = ruleOf(key);
@@ -76,12 +81,14 @@ export function alterAttributes(
       attributes.set(key, value);
     } else if (sign !== "-" || current === undefined) {
       throw new AttributeError(
-        `The attribute ${key} can only be added with +${key}=value.`,
+        `The attribute ${shown(key)} can only be added with +${
+          shown(key)
+        }=value.`,
       );
     } else {
       if (!rule.isChangeable) throw unchangeable(key);
       if (!attributes.delete(key)) {
-        throw new AttributeError(`The attribute ${key} does not exist.`);
+        throw new AttributeError(`The attribute ${shown(key)} does not exist.`);
       }
     }
   }
@@ -91,7 +98,7 @@ export function alterAttributes(
 function ruleOf(key: string): AttributeRule {
   const rule = RULES.get(key);
   if (rule === undefined) {
-    throw new AttributeError(`The attribute ${key} is unsupported.`);
+    throw new AttributeError(`The attribute ${shown(key)} is unsupported.`);
   }
   return rule;
 }
@@ -105,12 +112,12 @@ function checkValue(
   if (isChange && !rule.isChangeable) throw unchangeable(key);
   if (!rule.values.has(value)) {
     throw new AttributeError(
-      `The attribute ${key} is "${value.slice(0, 64)}", ` +
+      `The attribute ${shown(key)} is "${shown(value)}", ` +
         `allowed are ${[...rule.values].join(", ")}.`,
     );
   }
 }
 
 function unchangeable(key: string): AttributeError {
-  return new AttributeError(`The attribute ${key} is unchangeable.`);
+  return new AttributeError(`The attribute ${shown(key)} is unchangeable.`);
 }

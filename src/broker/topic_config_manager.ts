@@ -4,6 +4,7 @@
  * A change and the DataVersion that names it are made in one step and written
  * in one file, so a restart never sees one without the other.
  */
+import { shown } from "../base/shown.ts";
 import { type DataVersion, nextVersion } from "../model/data_version.ts";
 import { PermName, type TopicConfig } from "../model/topic_config.ts";
 import {
@@ -172,8 +173,8 @@ export class TopicConfigManager {
     const template = this.#topics.get(defaultTopic);
     if (template === undefined || !this.#isInherited(template)) {
       this.#ports.logger.debug("topic not created: no template", {
-        topic: topic.slice(0, 255),
-        defaultTopic: defaultTopic.slice(0, 255),
+        topic: shown(topic),
+        defaultTopic: shown(defaultTopic),
         producer: remoteAddress,
       });
       return undefined;

@@ -1,4 +1,5 @@
 /** FilterAPI: reads subscription expressions (reference 13.1). */
+import { shown } from "../base/shown.ts";
 import { javaHashCode } from "../base/java_hash.ts";
 import type { SubscriptionData } from "./subscription_data.ts";
 
@@ -32,7 +33,9 @@ export function buildSubscriptionData(
   if (!isTagType(type)) {
     if (text === "") {
       throw new SubscriptionParseError(
-        `The expression of type ${type} for topic ${topic} is empty.`,
+        `The expression of type ${shown(type!)} for topic ${
+          shown(topic)
+        } is empty.`,
       );
     }
     return subscription(topic, text, [], subVersion, type!);
@@ -47,7 +50,7 @@ export function buildSubscriptionData(
   // As Java: "||" splits into nothing, while " " is one blank tag that selects nothing.
   if (tags.size === 0 && parts.every((it) => it === "")) {
     throw new SubscriptionParseError(
-      `The expression "${text}" for topic ${topic} names no tag.`,
+      `The expression "${shown(text)}" for topic ${shown(topic)} names no tag.`,
     );
   }
   return subscription(topic, text, [...tags], subVersion, EXPRESSION_TYPE_TAG);

@@ -1,4 +1,5 @@
 /** What a topic or group may be called (reference 3.2 #3, #4 and 4.8.3). */
+import { shown } from "../base/shown.ts";
 import {
   isDlqTopic,
   isRetryTopic,
@@ -77,12 +78,16 @@ function nameError(
   if (name.trim() === "") return `The specified ${field} is blank.`;
   for (let index = 0; index < name.length; index++) {
     if (!isNameCharacter(name.charCodeAt(index))) {
-      return `The specified ${field} "${shown(name)}" contains illegal ` +
+      return `The specified ${field} "${
+        shown(name, SHOWN_LENGTH_MAX)
+      }" contains illegal ` +
         "characters, allowing only ^[%|a-zA-Z0-9_-]+$.";
     }
   }
   if (name.length <= limit) return undefined;
-  return `The specified ${field} "${shown(name)}" has ${name.length} ` +
+  return `The specified ${field} "${
+    shown(name, SHOWN_LENGTH_MAX)
+  }" has ${name.length} ` +
     `characters, which is longer than the ${field} max length ${limit}.`;
 }
 
@@ -91,12 +96,4 @@ function isNameCharacter(unit: number): boolean {
   return (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90) ||
     (unit >= 48 && unit <= 57) || unit === 95 || unit === 45 || unit === 37 ||
     unit === 124;
-}
-
-function shown(name: string): string {
-  const cut = name.length > SHOWN_LENGTH_MAX
-    ? `${name.slice(0, SHOWN_LENGTH_MAX)}...`
-    : name;
-  // A remark is one line, whatever a stranger calls his topic.
-  return cut.replace(/[\p{Cc}\p{Cf}]/gu, "?");
 }

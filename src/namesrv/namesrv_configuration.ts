@@ -1,4 +1,5 @@
 /** NamesrvConfiguration: the options in force, as codes 318 and 319 show and change them. */
+import { shown } from "../base/shown.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
 import type { NamesrvOptions } from "./namesrv_options.ts";
 
@@ -76,7 +77,7 @@ export function updateConfig(
     if (parsed === undefined) {
       return refused(
         ResponseCode.SYSTEM_ERROR,
-        `${key} cannot be ${JSON.stringify(text.slice(0, 64))}`,
+        `${key} cannot be ${JSON.stringify(shown(text, 64))}`,
       );
     }
     changes[key] = parsed;

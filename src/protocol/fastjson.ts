@@ -5,6 +5,7 @@
  * quotes, unquoted names and integers beyond 2^53. Written: standard JSON,
  * except for Maps whose keys are objects.
  */
+import { shown } from "../base/shown.ts";
 
 /** Text that is JSON in neither dialect, or nested too deeply. */
 export class FastjsonError extends Error {
@@ -262,9 +263,8 @@ class FastjsonParser {
   }
 
   #error(found: string): FastjsonError {
-    const shown = found.length > 32 ? `${found.slice(0, 32)}...` : found;
     return new FastjsonError(
-      `Cannot parse JSON: ${shown} at position ${this.#position}`,
+      `Cannot parse JSON: ${shown(found, 32)} at position ${this.#position}`,
     );
   }
 }

@@ -1,4 +1,5 @@
 /** RequestExchange: one request of the peer on its way to an answer. */
+import { shown } from "../base/shown.ts";
 import {
   createResponse,
   isOneway,
@@ -12,6 +13,7 @@ import type {
   RequestContext,
 } from "./request_processor.ts";
 
+/** No peer gets back what it sent by the kilobyte, whatever a processor says. */
 const REMARK_LENGTH_MAX = 1024;
 
 /** Who sends what an exchange answers. */
@@ -61,6 +63,10 @@ export class RequestExchange implements RequestContext {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
     if (this.#isOneway) return this.#owner.answer(this, null);
+    const { remark } = response;
+    if (remark !== null && remark.length > REMARK_LENGTH_MAX) {
+      response.remark = shown(remark, REMARK_LENGTH_MAX);
+    }
     response.opaque = this.#opaque;
     response.serializeType = this.#serializeType;
     response.flag = RPC_TYPE_RESPONSE;
@@ -73,10 +79,7 @@ export class RequestExchange implements RequestContext {
   fail(error: unknown): void {
     this.#owner.failed(this.#code, error);
     this.respond(
-      createResponse(
-        ResponseCode.SYSTEM_ERROR,
-        errorMessage(error).slice(0, REMARK_LENGTH_MAX),
-      ),
+      createResponse(ResponseCode.SYSTEM_ERROR, errorMessage(error)),
     );
   }
 }

@@ -2,6 +2,7 @@
  * Who is connected: GET_CONSUMER_CONNECTION_LIST (203),
  * GET_PRODUCER_CONNECTION_LIST (204), GET_ALL_PRODUCER_INFO (328); reference 2.7.
  */
+import { shown } from "../../base/shown.ts";
 import {
   type ClientConnection,
   encodeConsumerConnection,
@@ -63,7 +64,7 @@ function consumerConnections(
   if (info === undefined) {
     return createResponse(
       ResponseCode.CONSUMER_NOT_ONLINE,
-      `the consumer group[${group}] not online`,
+      `the consumer group[${shown(group)}] not online`,
     );
   }
   return bodyResponse(encodeConsumerConnection({
@@ -84,7 +85,7 @@ function producerConnections(
   return clients === undefined
     ? createResponse(
       ResponseCode.SYSTEM_ERROR,
-      `the producer group[${group}] not exist`,
+      `the producer group[${shown(group)}] not exist`,
     )
     : bodyResponse(
       encodeProducerConnection([...clients.values()].map(connectionOf)),

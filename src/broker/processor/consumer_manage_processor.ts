@@ -2,6 +2,7 @@
  * ConsumerManageProcessor: GET_CONSUMER_LIST_BY_GROUP (38),
  * QUERY_CONSUMER_OFFSET (14), UPDATE_CONSUMER_OFFSET (15); reference 9.6, 11.3.
  */
+import { shown } from "../../base/shown.ts";
 import { encodeConsumerIdList } from "../../protocol/body/consumer_list_body.ts";
 import { decodeConsumerGroupHeader } from "../../protocol/header/broker_admin_header.ts";
 import {
@@ -76,7 +77,7 @@ class ConsumerManageProcessor {
     if (info === undefined || info.clients.size === 0) {
       return createResponse(
         ResponseCode.SYSTEM_ERROR,
-        `no consumer for this group, ${group}`,
+        `no consumer for this group, ${shown(group)}`,
       );
     }
     return createResponse(
@@ -126,13 +127,13 @@ class ConsumerManageProcessor {
     if (!subscriptionGroupManager.containsSubscriptionGroup(consumerGroup)) {
       return createResponse(
         ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
-        `Group ${consumerGroup} not exist!`,
+        `Group ${shown(consumerGroup)} not exist!`,
       );
     }
     if (topicConfigManager.selectTopicConfig(topic) === undefined) {
       return createResponse(
         ResponseCode.TOPIC_NOT_EXIST,
-        `Topic ${topic} not exist!`,
+        `Topic ${shown(topic)} not exist!`,
       );
     }
     const refusal = this.#deps.consumerOffsetManager.commitOffset(

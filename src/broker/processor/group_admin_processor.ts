@@ -4,6 +4,7 @@
  * GET_SUBSCRIPTIONGROUP_CONFIG (352), DELETE_SUBSCRIPTIONGROUP (207),
  * QUERY_TOPIC_CONSUME_BY_WHO (300); reference 2.6, 2.7.
  */
+import { shown } from "../../base/shown.ts";
 import type { Logger } from "../../io/logger.ts";
 import type { SubscriptionGroupConfig } from "../../model/subscription_group_config.ts";
 import { groupError, TOPIC_QUEUE_NUMS_MAX } from "../../model/validators.ts";
@@ -117,7 +118,7 @@ class GroupAdminProcessor {
     return config === undefined
       ? createResponse(
         ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
-        `No group in this broker. group: ${group.slice(0, 255)}`,
+        `No group in this broker. group: ${shown(group)}`,
       )
       : bodyResponse(encodeSubscriptionGroupConfig(config));
   };
@@ -133,7 +134,7 @@ class GroupAdminProcessor {
     }
     const { subscriptionGroupManager, consumerOffsetManager } = this.#deps;
     this.#deps.logger.info("a client deletes a group", {
-      group: groupName.slice(0, 255),
+      group: shown(groupName),
       cleanOffset,
       client: context.connection.remoteAddress,
     });
@@ -143,7 +144,7 @@ class GroupAdminProcessor {
       await subscriptionGroupManager.persist();
       if (cleanOffset) await consumerOffsetManager.persist();
     } catch (error) {
-      return notStored(`The deletion of group ${groupName}`, error);
+      return notStored(`The deletion of group ${shown(groupName)}`, error);
     }
     return createResponse(ResponseCode.SUCCESS);
   };
@@ -185,7 +186,10 @@ class GroupAdminProcessor {
     try {
       await subscriptionGroupManager.persist();
     } catch (error) {
-      return notStored(`The change of group ${next[0]!.groupName}`, error);
+      return notStored(
+        `The change of group ${shown(next[0]!.groupName)}`,
+        error,
+      );
     }
     return createResponse(ResponseCode.SUCCESS);
   }

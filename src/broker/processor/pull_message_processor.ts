@@ -5,6 +5,7 @@
  * - A committed offset is stored before anything is read, and only on the first processing.
  * - A pull is held at most once; what wakes it reads anew and answers in any case.
  */
+import { shown } from "../../base/shown.ts";
 import type { Clock } from "../../io/clock.ts";
 import type { Logger } from "../../io/logger.ts";
 import {
@@ -277,7 +278,7 @@ export class PullMessageProcessor {
     });
     context.respond(createResponse(
       ResponseCode.SYSTEM_ERROR,
-      `cannot read topic ${topic} queue ${queueId} at ${queueOffset}: ` +
+      `cannot read topic ${shown(topic)} queue ${queueId} at ${queueOffset}: ` +
         (error instanceof Error ? error.message : String(error)),
     ));
   }

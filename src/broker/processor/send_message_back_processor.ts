@@ -9,6 +9,7 @@
  * and so they keep the message and consume it again after 5 s. Nothing is lost,
  * nothing is dead-lettered early; only the delays are not RocketMQ's.
  */
+import { shown } from "../../base/shown.ts";
 import type { Clock } from "../../io/clock.ts";
 import { encodeMessageId } from "../../model/message_id.ts";
 import type {
@@ -85,7 +86,7 @@ export class SendMessageBackProcessor {
     if (config === undefined) {
       return createResponse(
         ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
-        `subscription group not exist, ${group.slice(0, 64)}`,
+        `subscription group not exist, ${shown(group)}`,
       );
     }
     if ((this.#options.brokerPermission & PermName.WRITE) === 0) {

@@ -9,6 +9,7 @@
  * - No map is built and nothing is awaited while the store answers synchronously.
  * - The body is the store's before `process` returns.
  */
+import { shown } from "../../base/shown.ts";
 import type { Clock } from "../../io/clock.ts";
 import type { Random } from "../../io/random.ts";
 import { encodeMessageId } from "../../model/message_id.ts";
@@ -187,7 +188,7 @@ export class SendMessageProcessor {
     if (isRetryTopic(topic)) {
       return this.#refuse(
         ResponseCode.MESSAGE_ILLEGAL,
-        `batch request does not support retry group ${topic}`,
+        `batch request does not support retry group ${shown(topic)}`,
       );
     }
     const properties = this.#properties;
@@ -270,7 +271,9 @@ export class SendMessageProcessor {
     if (properties.timer !== "") {
       return this.#refuse(
         ResponseCode.MESSAGE_ILLEGAL,
-        `this version does not support delayed messages (property ${properties.timer})`,
+        `this version does not support delayed messages (property ${
+          shown(properties.timer)
+        })`,
       );
     }
     if (properties.delay !== "" && !isDeadLetter) {
@@ -279,7 +282,7 @@ export class SendMessageProcessor {
         return this.#refuse(
           ResponseCode.MESSAGE_ILLEGAL,
           `this version does not support delayed messages (property DELAY is ${
-            properties.delay.slice(0, 16)
+            shown(properties.delay)
           })`,
         );
       }

@@ -1,4 +1,5 @@
 /** Where queues and groups stand: GET_TOPIC_STATS_INFO (202), GET_CONSUME_STATS (208); reference 2.7. */
+import { shown } from "../../base/shown.ts";
 import {
   encodeConsumeStats,
   type OffsetWrapper,
@@ -75,7 +76,7 @@ async function topicStats(
   if (config === undefined) {
     return createResponse(
       ResponseCode.TOPIC_NOT_EXIST,
-      `topic[${topic.slice(0, 255)}] not exist`,
+      `topic[${shown(topic)}] not exist`,
     );
   }
   const { messageStore: store } = deps;

@@ -3,6 +3,7 @@
  * DELETE_TOPIC_IN_BROKER (215), GET_ALL_TOPIC_CONFIG (21), GET_TOPIC_CONFIG
  * (351), GET_SYSTEM_TOPIC_LIST_FROM_BROKER (305); reference 2.6.
  */
+import { shown } from "../../base/shown.ts";
 import type { Logger } from "../../io/logger.ts";
 import type { TopicConfig } from "../../model/topic_config.ts";
 import { retryTopicOf } from "../../model/topic_names.ts";
@@ -92,7 +93,7 @@ class TopicAdminProcessor {
     const { topicFilterType } = header;
     if (topicFilterType !== "SINGLE_TAG" && topicFilterType !== "MULTI_TAG") {
       return invalid(
-        `The topicFilterType is "${topicFilterType.slice(0, 64)}", ` +
+        `The topicFilterType is "${shown(topicFilterType)}", ` +
           "allowed are SINGLE_TAG and MULTI_TAG.",
       );
     }
@@ -152,7 +153,7 @@ class TopicAdminProcessor {
     const { logger, messageStore } = this.#deps;
     const { topicConfigManager, consumerOffsetManager } = this.#deps;
     logger.info("a client deletes a topic", {
-      topic: topic.slice(0, 255),
+      topic: shown(topic),
       client: context.connection.remoteAddress,
     });
     const topics = [topic, ...this.#popRetryTopicsOf(topic)];
@@ -165,7 +166,7 @@ class TopicAdminProcessor {
       await consumerOffsetManager.persist();
       await messageStore.deleteTopics(topics);
     } catch (error) {
-      return notStored(`The deletion of topic ${topic}`, error);
+      return notStored(`The deletion of topic ${shown(topic)}`, error);
     }
     await this.#deps.registerChanges();
     return createResponse(ResponseCode.SUCCESS);
@@ -191,7 +192,7 @@ class TopicAdminProcessor {
     return config === undefined
       ? createResponse(
         ResponseCode.TOPIC_NOT_EXIST,
-        `No topic in this broker. topic: ${topic.slice(0, 255)}`,
+        `No topic in this broker. topic: ${shown(topic)}`,
       )
       : bodyResponse(encodeJson(topicConfigToJson(config)));
   };
@@ -235,7 +236,10 @@ class TopicAdminProcessor {
     try {
       await topicConfigManager.persist();
     } catch (error) {
-      return notStored(`The change of topic ${changed[0]!.topicName}`, error);
+      return notStored(
+        `The change of topic ${shown(changed[0]!.topicName)}`,
+        error,
+      );
     }
     await this.#deps.registerChanges();
     return createResponse(ResponseCode.SUCCESS);
@@ -275,7 +279,7 @@ class TopicAdminProcessor {
 }
 
 function conflict(topic: string): string {
-  return `The topic[${topic}] is conflict with system topic.`;
+  return `The topic[${shown(topic)}] is conflict with system topic.`;
 }
 
 /** As Java: a wrong attribute answers 1. */

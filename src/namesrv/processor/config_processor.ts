@@ -1,4 +1,5 @@
 /** KV entries and the name server's own options (100, 101, 102, 219, 318, 319). */
+import { shown } from "../../base/shown.ts";
 import {
   formatJavaProperties,
   parseJavaProperties,
@@ -66,7 +67,7 @@ function getKVConfig(
   return value === undefined
     ? createResponse(
       ResponseCode.QUERY_NOT_FOUND,
-      `No config item, Namespace: ${namespace} Key: ${key}`,
+      `No config item, Namespace: ${shown(namespace)} Key: ${shown(key)}`,
     )
     : createResponse(ResponseCode.SUCCESS, null, { value });
 }
@@ -80,7 +81,7 @@ function getNamespace(
   return entries === undefined
     ? createResponse(
       ResponseCode.QUERY_NOT_FOUND,
-      `No config item, Namespace: ${namespace}`,
+      `No config item, Namespace: ${shown(namespace)}`,
     )
     : createResponse(ResponseCode.SUCCESS, null, {}, encodeKVTable(entries));
 }

@@ -1,4 +1,5 @@
 /** Routes, clusters and members for clients and tools (105, 106, 901). */
+import { shown } from "../../base/shown.ts";
 import {
   encodeBrokerMemberGroup,
   encodeClusterInfo,
@@ -81,7 +82,7 @@ function noRoute(namesrv: NamesrvContext, topic: string): RemotingCommand {
     : "";
   return createResponse(
     ResponseCode.TOPIC_NOT_EXIST,
-    `No topic route info in name server for the topic: ${topic}${hint}`,
+    `No topic route info in name server for the topic: ${shown(topic)}${hint}`,
   );
 }
 

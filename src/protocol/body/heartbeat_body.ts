@@ -1,4 +1,5 @@
 /** HeartbeatData as JSON, the body of code 34 (reference 11.1). */
+import { shown } from "../../base/shown.ts";
 import type {
   ConsumeFromWhere,
   ConsumerData,
@@ -106,5 +107,9 @@ function enumField<T extends string>(
     ? values[value]
     : values.find((it) => it === value);
   if (found !== undefined) return found;
-  throw new BodyError(`Cannot read ${name}: it is ${JSON.stringify(value)}`);
+  throw new BodyError(
+    `Cannot read ${name}: it is ${
+      shown(JSON.stringify(value) ?? "missing", 64)
+    }`,
+  );
 }

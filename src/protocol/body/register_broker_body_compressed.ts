@@ -13,6 +13,7 @@
  * `order` and `topicSysFlag` are not carried. 4.9 readers refuse a topic with
  * six items, so attributes are written only where there are some.
  */
+import { shown } from "../../base/shown.ts";
 import { deflate, inflate } from "../../base/zlib.ts";
 import type { TopicConfig } from "../../model/topic_config.ts";
 import { dataVersionFromJson, dataVersionToJson } from "./data_version_body.ts";
@@ -84,7 +85,7 @@ function parseTopicLine(line: string): TopicConfig {
   const [topicName, read, write, perm, filterType] = items;
   const numbers = [read, write, perm].map(Number);
   if (items.length < ITEM_COUNT || !numbers.every(Number.isInteger)) {
-    throw new BodyError(`Cannot read a registered topic: "${line}"`);
+    throw new BodyError(`Cannot read a registered topic: "${shown(line)}"`);
   }
   return {
     topicName: topicName!,

@@ -5,6 +5,7 @@
  * gives the fallback for a field that is missing or unparsable, as Java's
  * reflective header decoder leaves such a field at its default.
  */
+import { shown } from "../../base/shown.ts";
 import type { ExtFields } from "../remoting_command.ts";
 
 /** A header lacks a mandatory field or carries an unreadable one; answered with code 1. */
@@ -161,8 +162,7 @@ function unreadable(
   wanted: string,
   text: string,
 ): HeaderError {
-  const shown = text.length > 32 ? `${text.slice(0, 32)}...` : text;
   return new HeaderError(
-    `the field ${name} of ${header} is not ${wanted}: "${shown}"`,
+    `the field ${name} of ${header} is not ${wanted}: "${shown(text, 32)}"`,
   );
 }
