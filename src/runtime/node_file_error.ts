@@ -26,6 +26,11 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   ENOENT: { kind: "not-found", advice: "there is no such file or folder" },
   ENOSPC: DISK_FULL,
   EDQUOT: DISK_FULL,
+  EFBIG: {
+    kind: "no-space",
+    advice:
+      "the file may not become so large; raise the limit of this process (ulimit -f) or use another file system",
+  },
   EROFS: {
     kind: "read-only",
     advice: "the file system is read-only; mount it writable",

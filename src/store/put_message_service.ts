@@ -266,9 +266,11 @@ export class PutMessageService {
   #diskFailed(error: unknown, status: PutMessageStatus): PutMessageResult {
     if (!(error instanceof FileError)) throw error;
     const reason = `Cannot write the commit log: ${error.message}`;
-    // Refused from now on without touching the disk; the space guard lifts it.
-    if (error.kind === "no-space") this.parts.flags.set("disk-full", reason);
-    return this.#fail(status, reason);
+    if (error.kind !== "no-space") return this.#fail(status, reason);
+    // Refused from now on without touching the disk; the space guard lifts it,
+    // and under a quota or a limit of the process the next put tries again.
+    this.parts.flags.set("disk-full", reason);
+    return this.#fail("SERVICE_NOT_AVAILABLE", reason);
   }
 
   #storeTimestamp(): number {

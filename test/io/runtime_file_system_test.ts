@@ -12,6 +12,7 @@ import { closeSync, constants, openSync, read, writeSync } from "node:fs";
 import process from "node:process";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
+import { fileErrorOf } from "../../src/runtime/node_file_error.ts";
 import { FileError } from "../../src/io/file_system.ts";
 import {
   ReadGate,
@@ -153,5 +154,19 @@ describe("FileSystem on a real disk", () => {
     );
     assertEquals(error.kind, "no-space");
     file.close();
+  });
+
+  it("every way to have no room is one kind, and says what to do", () => {
+    for (
+      const [code, advice] of [
+        ["ENOSPC", "free some space"],
+        ["EDQUOT", "free some space"],
+        ["EFBIG", "ulimit -f"],
+      ] as const
+    ) {
+      const error = fileErrorOf("truncate", "/a/b", { code });
+      assertEquals([error.kind, error.errno], ["no-space", code]);
+      assert(error.message.includes(advice), error.message);
+    }
   });
 });
