@@ -166,7 +166,7 @@ describe("FileSystem on a real disk", () => {
     ) {
       const error = fileErrorOf("truncate", "/a/b", { code });
       assertEquals([error.kind, error.errno], ["no-space", code]);
-      assert(error.message.includes(advice), error.message);
+      assertStringIncludes(error.message, advice);
     }
   });
 });
