@@ -166,29 +166,44 @@ function cannotListen(
   error: unknown,
 ): BrokerStartError {
   const code = (error as { code?: unknown } | null)?.code;
-  const at = joinHostPort(hostname, port);
-  if (code === "EADDRNOTAVAIL") {
-    return new BrokerStartError(
-      `Cannot listen on ${at} (${what}): this machine has no such address`,
-      "bindAddress",
-      hostname,
-      "set bindAddress to 0.0.0.0 or to an address of this machine",
-      { cause: error },
-    );
+  const here = `Cannot listen on ${joinHostPort(hostname, port)} (${what})`;
+  const options = { cause: error };
+  switch (code) {
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new BrokerStartError(
+        code === "ENOTFOUND"
+          ? `${here}: the name cannot be resolved`
+          : `${here}: this machine has no such address`,
+        "bindAddress",
+        hostname,
+        "set bindAddress to 0.0.0.0 or to an address of this machine",
+        options,
+      );
+    case "EADDRINUSE":
+      return new BrokerStartError(
+        `${here}: the port is in use`,
+        key,
+        String(value),
+        `stop the program that holds it, or set ${key} to another port ` +
+          "(listenPort-2 and listenPort+1 must be free too)",
+        options,
+      );
+    case "EACCES":
+      return new BrokerStartError(
+        `${here}: the system does not permit it`,
+        key,
+        String(value),
+        `set ${key} to a port above 1025`,
+        options,
+      );
+    default:
+      return new BrokerStartError(
+        error instanceof Error ? error.message : `${here}: ${error}`,
+        key,
+        String(value),
+        `set ${key} or bindAddress to another value`,
+        options,
+      );
   }
-  const reason = code === "EADDRINUSE"
-    ? "the port is in use"
-    : code === "EACCES"
-    ? "the system does not permit it"
-    : error instanceof Error
-    ? error.message
-    : String(error);
-  return new BrokerStartError(
-    `Cannot listen on ${at} (${what}): ${reason}`,
-    key,
-    String(value),
-    `stop the program that holds it, or set ${key} to another port ` +
-      "(listenPort-2 and listenPort+1 must be free too)",
-    { cause: error },
-  );
 }

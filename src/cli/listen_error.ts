@@ -34,6 +34,13 @@ export async function listening<T>(
         "this machine has no such address; give one of its own, or 127.0.0.1",
       );
     }
+    if (code === "ENOTFOUND") {
+      throw new ConfigError(
+        addressKey,
+        hostname,
+        "the name cannot be resolved; give an address of this machine, or 127.0.0.1",
+      );
+    }
     throw error;
   }
 }

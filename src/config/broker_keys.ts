@@ -10,6 +10,7 @@ import {
   port,
   text,
 } from "./config_key.ts";
+import { host } from "./host_key.ts";
 
 const LIVE = { isLive: true } as const;
 
@@ -25,13 +26,17 @@ const IDENTITY_KEYS = {
     "",
     "Name servers to register with, host:port separated by ;",
   ),
-  bindAddress: text("0.0.0.0", "Address on which ports are bound"),
+  bindAddress: host("0.0.0.0", "Address on which ports are bound"),
   listenPort: port(
     10_911,
     "Port of clients; the VIP port is two below; 0 takes a free one",
   ),
-  brokerIP1: text("", "Address told to clients; empty: chosen at start"),
-  brokerIP2: text("", "Address told to slaves; empty: brokerIP1"),
+  brokerIP1: host("", "Address told to clients; empty: chosen at start", {
+    isEmptyFine: true,
+  }),
+  brokerIP2: host("", "Address told to slaves; empty: brokerIP1", {
+    isEmptyFine: true,
+  }),
   brokerName: text(
     "",
     "Name shared by a master and its slaves; empty: the host's name",

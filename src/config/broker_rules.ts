@@ -29,7 +29,16 @@ export function checkBrokerRules(values: BrokerValues, origins: Origins): void {
   if (!isLoopback(values.adminListenAddress) && values.adminToken === "") {
     refuse(
       "adminListenAddress",
-      "an admin port that strangers reach needs adminToken (16 characters or more)",
+      "give a loopback address, as 127.0.0.1; one that strangers may reach needs adminToken (16 characters or more)",
+    );
+  }
+  if (
+    values.maxStoreBytes > 0 &&
+    values.maxStoreBytes < values.mappedFileSizeCommitLog
+  ) {
+    refuse(
+      "maxStoreBytes",
+      `give 0 (no limit), or at least one file of mappedFileSizeCommitLog=${values.mappedFileSizeCommitLog}`,
     );
   }
   // A record is the body, up to 128 KiB of topic and properties, and the file's end mark.

@@ -1,5 +1,6 @@
 /** Keys of PocketMQ's own: logging and the admin port. */
 import { choice, flag, integer, port, size, text } from "./config_key.ts";
+import { host } from "./host_key.ts";
 
 const LIVE = { isLive: true } as const;
 
@@ -21,7 +22,7 @@ export const LOG_KEYS = {
 export const ADMIN_KEYS = {
   adminEnable: flag(true, "Serve the HTTP admin API and the dashboard"),
   adminPort: port(10_913, "Port of the admin API; 0 takes a free one"),
-  adminListenAddress: text(
+  adminListenAddress: host(
     "127.0.0.1",
     "Address of the admin API; other than loopback needs adminToken",
   ),

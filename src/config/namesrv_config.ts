@@ -13,12 +13,13 @@ import {
 } from "./config_key.ts";
 import { loadConfig, type LoadedConfig } from "./config_loader.ts";
 import type { ConfigInput } from "./config_sources.ts";
+import { host } from "./host_key.ts";
 import { LOG_KEYS } from "./log_keys.ts";
 import { REMOTING_KEYS, remotingServerOptionsOf } from "./remoting_keys.ts";
 
 /** Every key of NamesrvOptions (reference 15.3). */
 export const NAMESRV_KEYS = {
-  bindAddress: text("0.0.0.0", "Address on which the port is bound"),
+  bindAddress: host("0.0.0.0", "Address on which the port is bound"),
   listenPort: port(9_876, "Port of the name server; 0 takes a free one"),
   kvConfigPath: text("", "File of KV configuration; empty: memory only"),
   configStorePath: text("", "The file that this was read from"),
@@ -78,10 +79,10 @@ export interface NamesrvConfig
 /** Loads and checks. Throws ConfigError. */
 export function loadNamesrvConfig(
   input: ConfigInput,
-  host: HostFacts,
+  facts: HostFacts,
 ): NamesrvConfig {
   const loaded = loadConfig(NAMESRV_PROGRAM_KEYS, input, {
-    kvConfigPath: `${host.homeDirectory}/namesrv/kvConfig.json`,
+    kvConfigPath: `${facts.homeDirectory}/namesrv/kvConfig.json`,
     configStorePath: input.file?.name ?? "",
   });
   return { ...loaded, slices: namesrvSlices(loaded.values) };

@@ -43,7 +43,10 @@ export interface Endpoint {
 
 /** Opens ports and connections. */
 export interface Network {
-  /** Rejects with an Error whose `code` is EADDRINUSE, EACCES or EADDRNOTAVAIL when it cannot bind. */
+  /**
+   * Rejects with an Error whose `code` is EADDRINUSE, EACCES, EADDRNOTAVAIL, or
+   * ENOTFOUND (a name that cannot be resolved) when it cannot bind.
+   */
   listen(
     at: Endpoint,
     accept: (connection: Connection) => ConnectionEvents,

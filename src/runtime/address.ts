@@ -1,4 +1,5 @@
 /** Addresses as text, and what a failed bind or connect says to a person. */
+import { isIP } from "node:net";
 import type { Endpoint } from "../io/network.ts";
 
 const IPV4_MAPPED = "::ffff:";
@@ -14,7 +15,15 @@ const LISTEN_ADVICE: Readonly<Record<string, string>> = {
   EADDRINUSE: "the port is in use; end its owner or choose another port",
   EACCES: "this user may not bind the port; choose one above 1023",
   EADDRNOTAVAIL: "no interface of this machine has that address",
+  ENOTFOUND: "the name cannot be resolved",
 };
+
+/** Codes that are to be believed for a host name; the runtimes have none for one that is unknown. */
+const LISTEN_CODES: ReadonlySet<string> = new Set([
+  ...Object.keys(LISTEN_ADVICE),
+  "EMFILE",
+  "ENFILE",
+]);
 
 const CONNECT_ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nobody listens there",
@@ -26,7 +35,9 @@ const CONNECT_ADVICE: Readonly<Record<string, string>> = {
 
 /** An Error with `code` that names the address and the cure. */
 export function listenError(at: Endpoint, code: string, cause: unknown): Error {
-  return networkError("listen on", at, code, LISTEN_ADVICE, cause);
+  const isKnown = LISTEN_CODES.has(code) || isIP(at.hostname) !== 0;
+  const known = isKnown ? code : "ENOTFOUND";
+  return networkError("listen on", at, known, LISTEN_ADVICE, cause);
 }
 
 /** An Error with `code` that names the address and the reason. */

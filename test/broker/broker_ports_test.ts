@@ -101,4 +101,23 @@ test("bindPorts() refuses ports without room below and strange addresses", async
     "no such address",
   );
   assertEquals(error.key, "bindAddress");
+  network.code = "ENOTFOUND";
+  const unresolved = await assertRejects(
+    () => bindPorts(network, network.listen, OPTIONS),
+    BrokerStartError,
+    "cannot be resolved",
+  );
+  assertEquals(unresolved.key, "bindAddress");
+});
+
+test("bindPorts() says a strange reason once, and blames no other program", async () => {
+  const network = new FakeNetwork();
+  network.code = "EMFILE";
+  network.taken.add(10_911);
+  const error = await assertRejects(
+    () => bindPorts(network, network.listen, OPTIONS),
+    BrokerStartError,
+  );
+  assertEquals([error.message, error.key], ["no", "listenPort"]);
+  assert(!error.cure.includes("program"), error.cure);
 });

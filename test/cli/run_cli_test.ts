@@ -34,6 +34,15 @@ test("runCli() prints help and version with exit 0", async () => {
   });
 });
 
+const STORE = "/nonexistent/store";
+const STANDALONE = [
+  "standalone",
+  "--store",
+  STORE,
+  ...["--listen-port", "0", "--namesrv-port", "0", "--admin-port", "0"],
+];
+const TOKEN = ["--set", "adminToken=0123456789abcdef"];
+
 const USAGE_ERRORS: readonly [args: string[], includes: string][] = [
   [["brocker"], "unknown command 'brocker'"],
   [["broker", "--colour"], "unknown option '--colour'"],
@@ -62,6 +71,25 @@ const USAGE_ERRORS: readonly [args: string[], includes: string][] = [
   [["broker", "--listen-port", "abc"], "listenPort=abc"],
   [["standalone", "--set", "aclEnable=true"], "access control"],
   [["namesrv", "--listen-port", "-1"], "listenPort=-1"],
+  [["standalone", "--bind", "a b"], "bindAddress=a b from --bind: give an IP"],
+  [["namesrv", "--bind", "10.0.0.256"], "bindAddress=10.0.0.256 from --bind"],
+  [
+    [...STANDALONE, "--bind", "nosuch.invalid"],
+    "bindAddress=nosuch.invalid: the name cannot be resolved",
+  ],
+  [["namesrv", "--bind", "nosuch.invalid"], "bindAddress=nosuch.invalid"],
+  [
+    ["broker", "--store", STORE, "--bind", "nosuch.invalid"],
+    "bindAddress=nosuch.invalid",
+  ],
+  [
+    [...STANDALONE, "--set", "adminListenAddress=nosuch.invalid", ...TOKEN],
+    "adminListenAddress=nosuch.invalid: the name cannot be resolved",
+  ],
+  [
+    [...STANDALONE, "--set", "adminListenAddress=192.0.2.7", ...TOKEN],
+    "adminListenAddress=192.0.2.7: this machine has no such address",
+  ],
 ];
 
 for (const [args, includes] of USAGE_ERRORS) {

@@ -181,6 +181,14 @@ const BAD: readonly [file: string, includes: readonly string[]][] = [
   ["enableControllerMode=true", ["enableControllerMode=true", "second master"]],
   ["enableDLegerCommitLog=true", ["enableDLegerCommitLog=true"]],
   ["adminListenAddress=0.0.0.0", ["adminListenAddress=0.0.0.0", "adminToken"]],
+  ["adminListenAddress=foo", ["adminListenAddress=foo", "127.0.0.1"]],
+  ["adminListenAddress=", ["adminListenAddress", "give an IP address"]],
+  ["bindAddress=*", ["bindAddress=*", "give an IP address, or a host name"]],
+  ["bindAddress=", ["bindAddress", "give an IP address"]],
+  ["bindAddress=127.0.0.1:1", ["bindAddress=127.0.0.1:1", "give an IP"]],
+  ["brokerIP1=foo_bar", ["brokerIP1=foo_bar", "letters, digits, - and ."]],
+  ["brokerIP2=10.0.0.256", ["brokerIP2=10.0.0.256", "give an IP address"]],
+  ["maxStoreBytes=1", ["maxStoreBytes=1", "0 (no limit)", "1073741824"]],
   ["adminToken=short", ["adminToken=***", "16 to 256"]],
   ["adminPort=10911", ["adminPort=10911", "already listenPort"]],
   ["haListenPort=10909", ["haListenPort=10909", "VIP"]],
@@ -216,6 +224,18 @@ test("loadBrokerConfig() names variable and flag in errors", () => {
     ConfigError,
     "access control",
   );
+});
+
+test("loadBrokerConfig() takes addresses and names of hosts", () => {
+  const hosts = ["10.1.2.3", "::", "fe80::1", "mq-1.example.org", "localhost"];
+  for (const brokerIP1 of ["", ...hosts]) {
+    const { values } = load({ file: `brokerIP1=${brokerIP1}` });
+    assertEquals(values.brokerIP1, brokerIP1);
+  }
+  for (const bindAddress of hosts) {
+    const { values } = load({ file: `bindAddress=${bindAddress}` });
+    assertEquals(values.bindAddress, bindAddress);
+  }
 });
 
 test("environmentNameOf() is UPPER_SNAKE", () => {

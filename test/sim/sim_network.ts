@@ -2,6 +2,7 @@
  * SimNetwork: hosts with addresses, and links between them that can be slow,
  * thin, cut or silent. Everything happens in the moments of one clock.
  */
+import { parseIpAddress } from "../../src/model/socket_address.ts";
 import type { Clock } from "../../src/io/clock.ts";
 import type {
   Connection,
@@ -118,7 +119,11 @@ export class SimNetwork {
     }
     const isOurs = EVERY_ADDRESS.has(at.hostname) ||
       OWN_ADDRESS.has(at.hostname) || at.hostname === host;
-    if (!isOurs) return Promise.reject(listenError(at, "EADDRNOTAVAIL", null));
+    if (!isOurs) {
+      const isName = parseIpAddress(at.hostname) === undefined;
+      const code = isName ? "ENOTFOUND" : "EADDRNOTAVAIL";
+      return Promise.reject(listenError(at, code, null));
+    }
     this.#listeners.set(key, accept);
     this.#dark.delete(host);
     return Promise.resolve({
