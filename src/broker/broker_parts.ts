@@ -15,6 +15,7 @@ import { PullRequestHoldService } from "./pull_request_hold_service.ts";
 import { RebalanceLockManager } from "./rebalance_lock_manager.ts";
 import { SubscriptionGroupManager } from "./subscription_group_manager.ts";
 import { TopicConfigManager } from "./topic_config_manager.ts";
+import { WritabilityLog } from "./writability_log.ts";
 
 /** What the managers need of the machine. */
 export interface BrokerPartsPorts {
@@ -37,6 +38,7 @@ export class BrokerParts {
   /** The files below `config/`, for whoever shows their state. */
   readonly metadataFiles: readonly JsonFile[];
   readonly #clock: Clock;
+  readonly #writability: WritabilityLog;
 
   /** `options` are resolved: brokerName is not empty. */
   constructor(
@@ -84,6 +86,10 @@ export class BrokerParts {
       maxOffsetInQueue,
       defer: (run) => void Promise.resolve().then(run),
     }, options);
+    this.#writability = new WritabilityLog(
+      ports.logger.child("store"),
+      () => isSlave ? null : messageStore.unwritableReason,
+    );
   }
 
   /** Reads the four files, then makes up for topics that only the store remembers. */
@@ -124,6 +130,7 @@ export class BrokerParts {
     this.producerManager.tick(nowMs);
     this.rebalanceLockManager.tick(nowMs);
     this.pullRequestHoldService.tick(this.#clock.monotonicMs());
+    this.#writability.tick(this.#clock.monotonicMs());
     this.brokerStats.tick(nowMs);
   }
 
