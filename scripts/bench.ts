@@ -38,14 +38,7 @@ interface Row extends LoadResult {
   round: number;
 }
 
-const { values, positionals } = parseArgs({
-  args: process.argv.slice(2),
-  allowPositionals: true,
-  options: {
-    seconds: { type: "string", default: "5" },
-    json: { type: "string" },
-  },
-});
+const { values, positionals } = commandLine();
 const quick = positionals.includes("quick");
 const seconds = quick ? "2" : values.seconds;
 const wanted = casesOf(positionals.filter((it) => it !== "quick"));
@@ -76,6 +69,28 @@ if (values.json !== undefined) {
   );
 }
 
+function commandLine() {
+  try {
+    const parsed = parseArgs({
+      args: process.argv.slice(2),
+      allowPositionals: true,
+      options: {
+        seconds: { type: "string", default: "5" },
+        json: { type: "string" },
+      },
+    });
+    if (!(Number(parsed.values.seconds) > 0)) {
+      throw new Error(
+        `--seconds ${parsed.values.seconds} is no positive number`,
+      );
+    }
+    return parsed;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exit(2);
+  }
+}
+
 function casesOf(names: string[]): readonly CaseName[] {
   for (const name of names) {
     if (!CASES.includes(name as CaseName)) {
@@ -96,6 +111,10 @@ async function warm(): Promise<void> {
     ["skeleton", skeleton.port],
   ] as const;
   try {
+    // Compilers and caches settle first: uncounted.
+    for (const [, port] of targets) {
+      await load("send", port, ["--seconds", "2"]);
+    }
     for (let round = 1; round <= ROUNDS; round++) {
       for (const [target, port] of targets) {
         await measure("send", target, round, port, ["--seconds", seconds]);
@@ -150,8 +169,12 @@ async function cold(): Promise<void> {
         } MB/s`,
       );
     }
-    ratios.cold_reader_p99 = median("cold", "beside a cold reader", "p99") /
-      median("cold", "alone", "p99");
+    ratios.cold_reader_p99 = ratioOf(
+      "cold",
+      "beside a cold reader",
+      "alone",
+      "p99",
+    );
   } finally {
     await broker.stop();
   }
@@ -265,12 +288,20 @@ async function measure(
   );
 }
 
-function median(name: CaseName, target: string, field: "perSecond" | "p99") {
-  const all = rows.filter((it) => it.case === name && it.target === target)
-    .map((it) => it[field]).sort((a, b) => a - b);
+/** Median over the rounds of ours by theirs: what slows a round down slows both. */
+function ratioOf(
+  name: CaseName,
+  ours: string,
+  theirs: string,
+  field: "perSecond" | "p99" = "perSecond",
+): number {
+  const of = (target: string) =>
+    rows.filter((it) =>
+      it.case === name && it.target === target && it.round > 0
+    )
+      .map((it) => it[field]);
+  const others = of(theirs);
+  const all = of(ours).map((it, round) => it / others[round]!)
+    .sort((a, b) => a - b);
   return all[Math.floor(all.length / 2)] ?? 0;
-}
-
-function ratioOf(name: CaseName, ours: string, theirs: string): number {
-  return median(name, ours, "perSecond") / median(name, theirs, "perSecond");
 }

@@ -222,6 +222,7 @@ async function consumeQueue(group: string, queueId: number): Promise<void> {
 }
 
 const progress = setInterval(() => {
+  if (!process.stderr.isTTY) return;
   const seconds = (performance.now() - startedAt) / 1000;
   process.stderr.write(
     `\r${positionals[0]} ${seconds.toFixed(0)} s, ${messages} messages, ${
@@ -231,7 +232,7 @@ const progress = setInterval(() => {
 }, 500);
 await (positionals[0] === "consume" ? consume() : send());
 clearInterval(progress);
-process.stderr.write("\r\x1b[K");
+if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
 const seconds = (performance.now() - startedAt) / 1000;
 console.log(JSON.stringify({
   messages,
