@@ -121,7 +121,7 @@ const DELETION_KEYS = {
     LIVE,
   ),
   cleanFileForciblyEnable: flag(true, "Allow deletion before age", LIVE),
-  deleteFileBatchMax: integer(10, "Files deleted in one round", {
+  deleteFileBatchMax: integer(10, "Files deleted for their age in one round", {
     ...LIVE,
     min: 1,
   }),

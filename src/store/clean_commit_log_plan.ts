@@ -3,9 +3,10 @@
  *
  * - By age, when the local hour is one of `deleteWhen`, when the disk is fuller than
  *   `diskMaxUsedSpaceRatio`, or by hand. Spares what a connected slave still needs.
- * - Regardless of age, above `diskSpaceCleanForciblyRatio` or `maxStoreBytes`. Spares nothing,
- *   and says so.
- * - Never the last file; at most `deleteFileBatchMax` a run.
+ *   At most `deleteFileBatchMax` a run, and none while the wall clock cannot be trusted.
+ * - Regardless of age, above `diskSpaceCleanForciblyRatio` or `maxStoreBytes`, as many as it
+ *   takes. Spares nothing, and says so.
+ * - Never the last file.
  */
 import type { MessageStoreOptions } from "./store_options.ts";
 
@@ -36,8 +37,12 @@ export interface CleanSituation {
   readonly nowMs: number;
   /** Hour of the day, local time. */
   readonly localHour: number;
+  /** False after a jump: nothing goes for its age. */
+  readonly isClockTrusted: boolean;
   /** Null when the disk cannot be asked. */
   readonly diskUsedPercent: number | null;
+  /** Size of the disk; 0 when it cannot be asked. */
+  readonly diskTotalBytes: number;
   /** Somebody asked for it by hand. */
   readonly isManual: boolean;
   /** From the first to the last byte of the log. */
@@ -86,7 +91,7 @@ export function forcedReason(
     : undefined;
 }
 
-/** Why files beyond `fileReservedTime` may go now. */
+/** Why files beyond `fileReservedTime` may go now, by a clock that can be trusted. */
 export function agedReason(
   situation: CleanSituation,
   options: CleanOptions,
@@ -115,15 +120,14 @@ export function planCleanCommitLog(
   options: CleanOptions,
   neededFrom: number | undefined,
 ): CleanPlan {
-  const may = Math.min(files.length - 1, options.deleteFileBatchMax);
-  if (may <= 0) return NOTHING;
+  if (files.length < 2) return NOTHING;
   const needed = neededFrom ?? Number.MAX_SAFE_INTEGER;
   const forced = forcedReason(situation, options);
   if (forced !== undefined) {
     const wanted = forced === "maxStoreBytes"
       ? filesAbove(situation.storedBytes - options.maxStoreBytes, files)
-      : may;
-    const count = Math.min(may, wanted);
+      : filesAboveRatio(situation, files, options);
+    const count = Math.min(files.length - 1, wanted);
     return {
       count,
       reason: forced,
@@ -132,7 +136,8 @@ export function planCleanCommitLog(
     };
   }
   const reason = agedReason(situation, options);
-  if (reason === undefined) return NOTHING;
+  if (reason === undefined || !situation.isClockTrusted) return NOTHING;
+  const may = Math.min(files.length - 1, options.deleteFileBatchMax);
   const before = situation.nowMs - options.fileReservedTime * HOUR_MS;
   const old = leading(files, may, (it) => it.newestMs < before);
   const count = leading(files, old, (it) => it.endOffset <= needed);
@@ -165,4 +170,22 @@ function filesAbove(bytes: number, files: readonly CleanFile[]): number {
     count += 1;
   }
   return count;
+}
+
+/**
+ * How many first files bring the disk below its ratio. Space may become free only some time
+ * after a file is gone: what the sizes say bounds one run, so that a slow answer does not
+ * cost the whole log.
+ */
+function filesAboveRatio(
+  situation: CleanSituation,
+  files: readonly CleanFile[],
+  options: CleanOptions,
+): number {
+  const { diskUsedPercent, diskTotalBytes } = situation;
+  const percent = (diskUsedPercent ?? 0) - options.diskSpaceCleanForciblyRatio;
+  return Math.max(
+    filesAbove(percent * diskTotalBytes / 100, files),
+    options.deleteFileBatchMax,
+  );
 }

@@ -1,9 +1,11 @@
 /**
  * CleanCommitLogService: deletes CommitLog files by age, by space, by size and by hand.
  *
- * Called with every tick; it looks every `cleanResourceInterval`. The plan is made anew after
- * each file, so that nothing goes once there is space again.
+ * Called with every tick, and whenever the log gets a new file under `maxStoreBytes`; it looks
+ * every `cleanResourceInterval`, and at once above `maxStoreBytes`. The plan is made anew after
+ * each step, so that nothing goes once there is space again.
  */
+import type { Clock } from "../io/clock.ts";
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
 import {
@@ -18,13 +20,17 @@ import {
 import { CommitLogFileAge } from "./commit_log_file_age.ts";
 import type { MappedFileQueue } from "./mapped_file_queue.ts";
 import type { MessageStoreOptions } from "./store_options.ts";
+import { WallClockTrust } from "./wall_clock_trust.ts";
 
+/** Bytes that go in one turn of the loop at most, but a whole file at least. */
+const STEP_BYTES_MAX = 67_108_864;
 /** Runs that one call by hand is good for, as in Apache. */
 const MANUAL_RUNS = 20;
 
 /** What the service works with. */
 export interface CleanCommitLogParts {
   readonly fileSystem: FileSystem;
+  readonly clock: Pick<Clock, "monotonicMs">;
   readonly commitLog: MappedFileQueue;
   readonly logger: Logger;
   /** First offset that a connected slave still needs; undefined without one. */
@@ -35,9 +41,12 @@ export interface CleanCommitLogParts {
 export class CleanCommitLogService {
   readonly #parts: CleanCommitLogParts;
   readonly #age = new CommitLogFileAge();
+  readonly #trust = new WallClockTrust();
   #options: MessageStoreOptions;
   #lastRunMs = Number.NEGATIVE_INFINITY;
   #isRunning = false;
+  /** The last run failed: the next one waits for its time. */
+  #isFailing = false;
   #manualRuns = 0;
   #lastReason: CleanReason | null = null;
   #sparedCount = 0;
@@ -70,47 +79,92 @@ export class CleanCommitLogService {
 
   /** Resolves with the number of files deleted; 0 at once when it is not yet time. */
   async run(nowMs: number): Promise<number> {
-    const elapsed = nowMs - this.#lastRunMs;
-    const isTime = elapsed < 0 ||
-      elapsed >= this.#options.cleanResourceInterval;
+    const monotonicMs = this.#parts.clock.monotonicMs();
+    this.#observe(nowMs, monotonicMs);
+    const isTime = this.#isAboveSize() ||
+      monotonicMs - this.#lastRunMs >= this.#options.cleanResourceInterval;
     if (this.#isRunning || !isTime) return 0;
     this.#isRunning = true;
-    this.#lastRunMs = nowMs;
+    this.#lastRunMs = monotonicMs;
+    this.#isFailing = true;
     try {
-      return await this.#clean(nowMs);
+      const deleted = await this.#clean(nowMs);
+      this.#isFailing = false;
+      return deleted;
     } finally {
       this.#isRunning = false;
-      if (this.#manualRuns > 0) this.#manualRuns -= 1;
+      // A call by hand waits for the clock.
+      if (this.#manualRuns > 0 && this.#trust.isTrusted) this.#manualRuns -= 1;
     }
+  }
+
+  #observe(nowMs: number, monotonicMs: number): void {
+    const { commitLog, logger } = this.#parts;
+    this.#age.observe(commitLog.files, commitLog.maxOffset, monotonicMs);
+    const wasTrusted = this.#trust.isTrusted;
+    const jumpMs = this.#trust.observe(nowMs, monotonicMs);
+    const { isTrusted } = this.#trust;
+    if (wasTrusted && !isTrusted) {
+      logger.warn(
+        "The wall clock has jumped: commit log files are not deleted by age until it has kept pace with monotonic time for an hour",
+        { jumpSeconds: Math.round(jumpMs / 1000) },
+      );
+    } else if (!wasTrusted && isTrusted) {
+      logger.info("Commit log files are deleted by age again");
+    }
+  }
+
+  #isAboveSize(): boolean {
+    const { maxStoreBytes } = this.#options;
+    const { commitLog } = this.#parts;
+    return maxStoreBytes > 0 && !this.#isFailing &&
+      commitLog.files.length > 1 &&
+      commitLog.maxOffset - commitLog.minOffset > maxStoreBytes;
   }
 
   async #clean(nowMs: number): Promise<number> {
     this.#sparedCount = 0;
     const newest = await this.#newestTimes(nowMs);
     if (newest === undefined) return 0;
+    const first = this.#plan(nowMs, newest);
+    this.#sparedCount = first.sparedCount;
     let deleted = 0;
-    while (deleted < this.#options.deleteFileBatchMax) {
-      const plan = this.#plan(nowMs, newest.slice(deleted));
-      if (deleted === 0) this.#sparedCount = plan.sparedCount;
-      if (plan.count === 0) break;
-      this.#tell(plan);
-      deleted += await this.#parts.commitLog.deleteFirstFiles(1);
+    // Above maxStoreBytes sizes alone count, and records may come faster than files go.
+    for (let plan = first; plan.count > 0;) {
+      const isBySize = plan.reason === "maxStoreBytes";
+      if (!isBySize && deleted >= first.count) break;
+      const count = isBySize ? Math.min(plan.count, this.#filesPerStep()) : 1;
+      this.#tell(plan, count);
+      const gone = await this.#parts.commitLog.deleteFirstFiles(count);
+      this.deletedFileCount += gone;
+      deleted += gone;
+      plan = this.#plan(nowMs, newest.slice(deleted));
     }
-    this.deletedFileCount += deleted;
     return deleted;
+  }
+
+  #filesPerStep(): number {
+    const { mappedFileSize } = this.#parts.commitLog;
+    return Math.max(1, Math.floor(STEP_BYTES_MAX / mappedFileSize));
   }
 
   /** Undefined when there is nothing to do: most of the time no file is looked at. */
   async #newestTimes(nowMs: number): Promise<number[] | undefined> {
-    const { commitLog, fileSystem } = this.#parts;
+    const { commitLog, fileSystem, clock } = this.#parts;
     if (commitLog.files.length < 2) return undefined;
     const situation = this.#situation(nowMs);
     // Age does not matter then.
     if (forcedReason(situation, this.#options) !== undefined) {
       return commitLog.files.slice(1).map(() => nowMs);
     }
-    if (agedReason(situation, this.#options) === undefined) return undefined;
-    return await this.#age.newestOf([...commitLog.files], nowMs, fileSystem);
+    const isAged = agedReason(situation, this.#options) !== undefined;
+    if (!isAged || !situation.isClockTrusted) return undefined;
+    return await this.#age.newestOf(
+      [...commitLog.files],
+      nowMs,
+      clock.monotonicMs(),
+      fileSystem,
+    );
   }
 
   #plan(nowMs: number, newest: readonly number[]): CleanPlan {
@@ -133,36 +187,40 @@ export class CleanCommitLogService {
     return {
       nowMs,
       localHour: new Date(nowMs).getHours(),
-      diskUsedPercent: this.#diskUsedPercent(),
+      isClockTrusted: this.#trust.isTrusted,
+      ...this.#disk(),
       isManual: this.#manualRuns > 0,
       storedBytes: commitLog.maxOffset - commitLog.minOffset,
     };
   }
 
-  #diskUsedPercent(): number | null {
+  #disk(): Pick<CleanSituation, "diskUsedPercent" | "diskTotalBytes"> {
     try {
       const { fileSystem, commitLog } = this.#parts;
       const { totalBytes, freeBytes } = fileSystem.diskSpace(
         commitLog.directory,
       );
-      return totalBytes > 0
-        ? (totalBytes - freeBytes) * 100 / totalBytes
-        : null;
+      return {
+        diskUsedPercent: totalBytes > 0
+          ? (totalBytes - freeBytes) * 100 / totalBytes
+          : null,
+        diskTotalBytes: totalBytes,
+      };
     } catch {
       // Who cannot be asked decides nothing; age and size still do.
-      return null;
+      return { diskUsedPercent: null, diskTotalBytes: 0 };
     }
   }
 
-  #tell(plan: CleanPlan): void {
+  #tell(plan: CleanPlan, files: number): void {
     this.#lastReason = plan.reason;
     const first = this.#parts.commitLog.files[0]!;
-    const fields = { path: first.path, reason: plan.reason };
+    const fields = { path: first.path, reason: plan.reason, files };
     if (plan.isAgainstSlave) {
       this.#parts.logger.warn(
-        "Deleting a commit log file that a connected slave still needs",
+        "Deleting commit log files that a connected slave still needs",
         fields,
       );
-    } else this.#parts.logger.info("Deleting a commit log file", fields);
+    } else this.#parts.logger.info("Deleting commit log files", fields);
   }
 }

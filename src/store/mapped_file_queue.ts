@@ -43,6 +43,8 @@ export class MappedFileQueue {
   #flushedOffset = 0;
   /** When the last file was modified, as `load` found it. */
   lastModifiedMs = 0;
+  /** Called after a file was made to append to; must not throw. */
+  onFileCreated: (() => void) | null = null;
   /** Folders whose entries changed since their last sync. */
   #dirtyDirectories: Set<string> | undefined;
   /** Made on first use: most queues of a big store are never written to. */
@@ -265,6 +267,7 @@ export class MappedFileQueue {
     );
     this.#markDirectoryDirty(directory);
     this.#files.push(file);
+    this.onFileCreated?.();
     return file;
   }
 

@@ -227,13 +227,14 @@ export class StoreParts {
   }
 
   #cleaning(): CleanService {
-    const { fileSystem } = this.ports;
+    const { fileSystem, clock } = this.ports;
     const { log, queues, index } = this.files;
     const logger = this.ports.logger.child("store");
-    return new CleanService(
+    const service = new CleanService(
       log,
       new CleanCommitLogService({
         fileSystem,
+        clock,
         commitLog: log.mappedFileQueue,
         logger,
         neededFrom: () => this.slaveNeedsFrom?.(),
@@ -241,6 +242,10 @@ export class StoreParts {
       new CleanConsumeQueueService(queues, index),
       logger,
     );
+    log.mappedFileQueue.onFileCreated = () => {
+      if (this.options.maxStoreBytes > 0) service.tick(clock.nowMs());
+    };
+    return service;
   }
 
   #isSlave(): boolean {
