@@ -46,7 +46,12 @@ export function adminApp(
     bodyLimit({
       maxSize: options.bodySizeMax,
       onError: (c) =>
-        problem(c, 413, `A body may have ${options.bodySizeMax} bytes`),
+        problem(c, 413, `A body may have ${options.bodySizeMax} bytes`, [
+          {
+            field: "body",
+            message: `give ${options.bodySizeMax} bytes or less`,
+          },
+        ]),
     }),
   );
   app.route("/", healthRoutes(facade.health));

@@ -62,7 +62,9 @@ const patch = createRoute({
         "application/json": {
           schema: z.record(
             z.string(),
-            z.union([z.string(), z.number(), z.boolean()]),
+            z.union([z.string(), z.number(), z.boolean()], {
+              error: "give a text, a number, true or false",
+            }),
           ),
         },
       },

@@ -58,12 +58,15 @@ export interface GroupAdmin {
   putGroup(config: SubscriptionGroupConfig): Promise<void>;
   /** Offsets go with it. */
   deleteGroup(name: string): Promise<void>;
-  /** Undefined in a version that cannot. */
-  readonly resetOffset?: (
+  /** Only the broker's own; nobody may delete them. */
+  isSystemGroup(name: string): boolean;
+  hasTopic(name: string): boolean;
+  /** Commits the offsets of a time, or of the end with -1; gives the topic's queues. */
+  resetOffset(
     group: string,
     topic: string,
     timestampMs: number,
-  ) => Promise<readonly QueueLag[]>;
+  ): Promise<readonly QueueLag[]>;
 }
 
 /** The routes. */
@@ -110,16 +113,26 @@ export function groupRoutes(admin: GroupAdmin): OpenAPIHono {
     return c.json(shown(existing(group)), 200);
   });
   app.openapi(removeGroupRoute, async (c) => {
-    await admin.deleteGroup(existing(c.req.valid("param").group).groupName);
+    const { groupName } = existing(c.req.valid("param").group);
+    if (admin.isSystemGroup(groupName)) {
+      throw new ProblemError(400, `Group ${groupName} belongs to the system`, [
+        { field: "group", message: "name a group of your own" },
+      ]);
+    }
+    await admin.deleteGroup(groupName);
     return c.body(null, 204);
   });
   app.openapi(resetGroupRoute, async (c) => {
     const { group } = c.req.valid("param");
     const { topic, timestamp } = c.req.valid("json");
-    if (admin.resetOffset === undefined) {
+    existing(group);
+    if (!admin.hasTopic(topic)) throw notFound("Topic", topic);
+    const members = admin.connection(group)?.members.length ?? 0;
+    if (members > 0) {
       throw new ProblemError(
-        501,
-        "This version cannot reset offsets over HTTP; use `mqadmin resetOffsetByTime`",
+        409,
+        `Group ${group} has ${members} members on line, and what they commit would win: stop them first`,
+        [{ field: "group", message: "stop its members first" }],
       );
     }
     const queues = await admin.resetOffset(group, topic, timestamp);

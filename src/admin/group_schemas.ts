@@ -74,7 +74,8 @@ const PutGroupSchema = z.strictObject({
 
 const ResetSchema = z.strictObject({
   topic: z.string().min(1),
-  timestamp: z.int(),
+  /** Milliseconds; -1 is the end. */
+  timestamp: z.int().min(-1),
 }).openapi("ResetOffset");
 
 const params = z.object({ group: z.string().min(1).max(255) });
@@ -139,14 +140,18 @@ export const removeGroupRoute = createRoute({
   path: "/admin/groups/{group}",
   summary: "Deletes a group and its offsets",
   request: inParams,
-  responses: { 204: { description: "Deleted" }, 404: PROBLEM_RESPONSE },
+  responses: {
+    204: { description: "Deleted" },
+    400: PROBLEM_RESPONSE,
+    404: PROBLEM_RESPONSE,
+  },
 });
 
 /** POST /admin/groups/:group/reset-offset */
 export const resetGroupRoute = createRoute({
   method: "post",
   path: "/admin/groups/{group}/reset-offset",
-  summary: "Sets the offsets of a topic to a time",
+  summary: "Sets the offsets of a topic to a time; -1 is the end",
   request: {
     ...inParams,
     body: {
@@ -155,7 +160,9 @@ export const resetGroupRoute = createRoute({
     },
   },
   responses: {
-    200: jsonOf(LagSchema, "The new offsets"),
-    501: PROBLEM_RESPONSE,
+    200: jsonOf(LagSchema, "Lag from the new offsets on"),
+    400: PROBLEM_RESPONSE,
+    404: PROBLEM_RESPONSE,
+    409: PROBLEM_RESPONSE,
   },
 });

@@ -1,6 +1,12 @@
 /** /admin/messages: messages by id, by key, or by queue offset. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import { adminRoutes, PROBLEM_RESPONSE, ProblemError } from "./problem.ts";
+import { wholeNumber } from "./issue_fields.ts";
+import {
+  adminRoutes,
+  notFound,
+  PROBLEM_RESPONSE,
+  ProblemError,
+} from "./problem.ts";
 
 /** A stored message as it is shown. */
 export interface MessageView {
@@ -26,7 +32,9 @@ export interface MessageView {
 
 /** What these routes ask. Refusals are ProblemError. */
 export interface MessageAdmin {
-  /** By offset id, or by unique key within a topic. */
+  /** Queues of a topic; undefined when there is no such topic. */
+  queueNums(topic: string): number | undefined;
+  /** By offset id, or by unique key within a topic; 404 when there is none. */
   byId(msgId: string, topic: string | undefined): Promise<MessageView[]>;
   byKey(
     topic: string,
@@ -72,11 +80,11 @@ const query = z.object({
   topic: z.string().min(1).optional(),
   key: z.string().min(1).optional(),
   msgId: z.string().min(1).optional(),
-  queueId: z.coerce.number().int().min(0).optional(),
-  offset: z.coerce.number().int().min(0).optional(),
-  begin: z.coerce.number().int().min(0).default(0),
-  end: z.coerce.number().int().min(0).default(Number.MAX_SAFE_INTEGER),
-  max: z.coerce.number().int().min(1).max(MESSAGES_MAX).default(32),
+  queueId: wholeNumber().optional(),
+  offset: wholeNumber().optional(),
+  begin: wholeNumber().default(0),
+  end: wholeNumber().default(Number.MAX_SAFE_INTEGER),
+  max: wholeNumber(1, MESSAGES_MAX).default(32),
 });
 
 const find = createRoute({
@@ -94,6 +102,7 @@ const find = createRoute({
       },
     },
     400: PROBLEM_RESPONSE,
+    404: PROBLEM_RESPONSE,
   },
 });
 
@@ -107,7 +116,7 @@ export function messageRoutes(admin: MessageAdmin): OpenAPIHono {
   return app;
 }
 
-function findMessages(
+async function findMessages(
   admin: MessageAdmin,
   query: {
     topic?: string | undefined;
@@ -121,14 +130,16 @@ function findMessages(
   },
 ): Promise<MessageView[]> {
   const { topic, key, msgId, queueId, offset, max } = query;
-  if (msgId !== undefined) return admin.byId(msgId, topic);
+  const queueNums = topic === undefined ? 0 : admin.queueNums(topic);
+  if (queueNums === undefined) throw notFound("Topic", topic!);
+  if (msgId !== undefined) return await admin.byId(msgId, topic);
   if (topic === undefined) {
     throw new ProblemError(400, "Give msgId, or topic with key or queueId", [
       { field: "topic", message: "missing" },
     ]);
   }
   if (key !== undefined) {
-    return admin.byKey(topic, key, max, query.begin, query.end);
+    return await admin.byKey(topic, key, max, query.begin, query.end);
   }
   if (queueId === undefined || offset === undefined) {
     const field = queueId === undefined ? "queueId" : "offset";
@@ -136,7 +147,12 @@ function findMessages(
       { field, message: "missing" },
     ]);
   }
-  return admin.byOffset(topic, queueId, offset, max);
+  if (queueId >= queueNums) {
+    throw new ProblemError(404, `Topic ${topic} has no queue ${queueId}`, [
+      { field: "queueId", message: `give 0 to ${queueNums - 1}` },
+    ]);
+  }
+  return await admin.byOffset(topic, queueId, offset, max);
 }
 
 function messageJson(message: MessageView) {

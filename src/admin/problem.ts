@@ -1,6 +1,7 @@
 /** Problem JSON (RFC 9457): every error of the admin API, naming the field it is about. */
 import { OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context, Env, ErrorHandler } from "hono";
+import { type Issue, issueFields } from "./issue_fields.ts";
 
 /** Statuses that the API answers errors with. */
 export type ProblemStatus =
@@ -119,10 +120,7 @@ export function adminRoutes(): OpenAPIHono {
   return new OpenAPIHono({
     defaultHook: (result, context) => {
       if (result.success) return;
-      const fields = result.error.issues.map((it) => ({
-        field: it.path.length === 0 ? "body" : it.path.join("."),
-        message: it.message,
-      }));
+      const fields = issueFields(result.error.issues as readonly Issue[]);
       const first = fields[0]!;
       return problem(
         context,
@@ -134,7 +132,9 @@ export function adminRoutes(): OpenAPIHono {
   });
 }
 
-/** For lookups by name. */
+/** For lookups by name; the field is the noun. */
 export function notFound(noun: string, name: string): ProblemError {
-  return new ProblemError(404, `${noun} ${name} does not exist`);
+  return new ProblemError(404, `${noun} ${name} does not exist`, [
+    { field: noun.toLowerCase(), message: "there is none of that name" },
+  ]);
 }

@@ -33,7 +33,9 @@ export interface AdminMessage {
 /** Where a message went. */
 export interface AdminSendResult {
   readonly status: string;
+  /** UNIQ_KEY. */
   readonly msgId: string;
+  readonly offsetMsgId: string;
   readonly queueId: number;
   readonly queueOffset: number;
 }

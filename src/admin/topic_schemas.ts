@@ -50,7 +50,10 @@ const SendSchema = z.strictObject({
 
 const SendResultSchema = z.object({
   status: z.string(),
+  /** UNIQ_KEY, as clients know it. */
   msgId: z.string(),
+  /** Where the record lies. */
+  offsetMsgId: z.string(),
   queueId: z.int(),
   queueOffset: z.int(),
 }).openapi("SendResult");
@@ -116,7 +119,11 @@ export const removeTopicRoute = createRoute({
   path: "/admin/topics/{topic}",
   summary: "Deletes a topic and its messages",
   request: { params },
-  responses: { 204: { description: "Deleted" }, 404: PROBLEM_RESPONSE },
+  responses: {
+    204: { description: "Deleted" },
+    400: PROBLEM_RESPONSE,
+    404: PROBLEM_RESPONSE,
+  },
 });
 
 /** POST /admin/topics/:topic/messages */

@@ -6,9 +6,10 @@ import type {
 } from "../admin/group_routes.ts";
 import type { BrokerController } from "../broker/broker_controller.ts";
 import { createSubscriptionGroupConfig } from "../model/subscription_group_config.ts";
-import { groupError } from "../model/validators.ts";
+import { groupError, isSystemGroup } from "../model/validators.ts";
 import { encodeSubscriptionGroupConfig } from "../protocol/body/subscription_group_config_body.ts";
 import { encodeDeleteSubscriptionGroupRequestHeader } from "../protocol/header/broker_admin_header.ts";
+import { encodeUpdateConsumerOffsetRequestHeader } from "../protocol/header/consumer_offset_header.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import type { RunningBroker } from "./broker_server.ts";
 import type { LocalBroker } from "./local_broker.ts";
@@ -25,6 +26,11 @@ export function groupFacade(
     connection: (name) => connectionOf(broker, name),
     lag: (name) => lagOf(broker, name),
     groupError,
+    isSystemGroup,
+    hasTopic: (name) =>
+      broker.parts.topicConfigManager.selectTopicConfig(name) !== undefined,
+    resetOffset: (group, topic, timestampMs) =>
+      resetOffset(broker, local, group, topic, timestampMs),
     newGroup: createSubscriptionGroupConfig,
     putGroup: async (config) => {
       await local.invoke(
@@ -96,4 +102,38 @@ export function lagOf(broker: BrokerController, group: string): QueueLag[] {
     }
   }
   return lags;
+}
+
+/** As clients commit: through the port, queue by queue. */
+async function resetOffset(
+  broker: BrokerController,
+  local: LocalBroker,
+  consumerGroup: string,
+  topic: string,
+  timestampMs: number,
+): Promise<QueueLag[]> {
+  const store = broker.messageStore;
+  const { readQueueNums } = broker.parts.topicConfigManager.selectTopicConfig(
+    topic,
+  )!;
+  for (let queueId = 0; queueId < readQueueNums; queueId++) {
+    const commitOffset = timestampMs < 0
+      ? store.getMaxOffsetInQueue(topic, queueId)
+      : await store.getOffsetInQueueByTime(
+        topic,
+        queueId,
+        timestampMs,
+        "lower",
+      );
+    await local.invoke(
+      RequestCode.UPDATE_CONSUMER_OFFSET,
+      encodeUpdateConsumerOffsetRequestHeader({
+        consumerGroup,
+        topic,
+        queueId,
+        commitOffset,
+      }),
+    );
+  }
+  return lagOf(broker, consumerGroup).filter((it) => it.topic === topic);
 }

@@ -13,6 +13,10 @@ const ID_RESULTS_MAX = 16;
 export function messageFacade({ broker }: RunningBroker): MessageAdmin {
   const store = () => broker.messageStore;
   return {
+    queueNums: (topic) => {
+      const config = broker.parts.topicConfigManager.selectTopicConfig(topic);
+      return config && Math.max(config.readQueueNums, config.writeQueueNums);
+    },
     byId: (msgId, topic) => byId(store(), msgId, topic),
     byKey: (topic, key, max, beginMs, endMs) =>
       byKey(store(), topic, key, max, beginMs, endMs),
@@ -26,34 +30,50 @@ async function byId(
   msgId: string,
   topic: string | undefined,
 ): Promise<MessageView[]> {
-  if (topic !== undefined) {
-    const found = await byKey(
-      store,
-      topic,
-      msgId,
-      ID_RESULTS_MAX,
-      0,
-      Number.MAX_SAFE_INTEGER,
-    );
-    if (found.length > 0) return found.filter((it) => it.msgId === msgId);
-  }
+  const found = topic === undefined
+    ? []
+    : await byUniqueKey(store, topic, msgId);
+  if (found.length > 0) return found;
   const id = decodeMessageId(msgId);
-  if (id === undefined) {
-    throw new ProblemError(400, "Field msgId: it is no message id", [
-      { field: "msgId", message: "give 32 or 56 hex digits" },
+  const message = id && await atPhyOffset(store, id.phyOffset);
+  const isOurs = message !== undefined &&
+    message.offsetMsgId === msgId.toUpperCase() &&
+    (topic === undefined || topic === message.topic);
+  if (isOurs) return [message];
+  if (topic !== undefined) {
+    throw new ProblemError(404, `Topic ${topic} has no message ${msgId}`, [
+      { field: "msgId", message: "there is none in that topic" },
     ]);
   }
-  const { phyOffset } = id;
+  throw new ProblemError(
+    404,
+    `No message has the offset id ${msgId}; an id made by a client is found by its topic`,
+    [
+      { field: "msgId", message: "there is no such offset id" },
+      { field: "topic", message: "missing for an id made by a client" },
+    ],
+  );
+}
+
+async function byUniqueKey(
+  store: MessageStore,
+  topic: string,
+  key: string,
+): Promise<MessageView[]> {
+  const end = Number.MAX_SAFE_INTEGER;
+  const found = await byKey(store, topic, key, ID_RESULTS_MAX, 0, end);
+  return found.filter((it) => it.msgId === key);
+}
+
+async function atPhyOffset(
+  store: MessageStore,
+  phyOffset: number,
+): Promise<MessageView | undefined> {
   if (phyOffset < store.minPhyOffset || phyOffset >= store.maxPhyOffset) {
-    if (topic !== undefined) return [];
-    throw new ProblemError(
-      404,
-      "No message has this offset id here; a client's id needs its topic too",
-      [{ field: "topic", message: "missing for an id made by a client" }],
-    );
+    return undefined;
   }
   const record = await store.selectOneMessageByOffset(phyOffset);
-  return record === undefined ? [] : [messageView(decodeMessageRecord(record))];
+  return record && messageView(decodeMessageRecord(record));
 }
 
 async function byKey(

@@ -5,6 +5,8 @@ import type {
   QueueOffsets,
   TopicAdmin,
 } from "../admin/topic_routes.ts";
+import { ProblemError } from "../admin/problem.ts";
+import { MessageClientIDSetter } from "../model/message_client_id_setter.ts";
 import { encodeProperties, MessageConst } from "../model/message_properties.ts";
 import type { TopicConfig } from "../model/topic_config.ts";
 import { TopicNames } from "../model/topic_names.ts";
@@ -18,6 +20,9 @@ import type { RunningBroker } from "./broker_server.ts";
 import type { LocalBroker } from "./local_broker.ts";
 
 const PRODUCER_GROUP = "POCKETMQ_ADMIN";
+/** Queues of a topic that a send here creates. */
+const DEFAULT_QUEUE_NUMS = 4;
+const LOOPBACK = Uint8Array.of(127, 0, 0, 1);
 
 /** SendStatus by response code (reference 2.1). */
 const SEND_STATUS: ReadonlyMap<number, string> = new Map([
@@ -29,9 +34,12 @@ const SEND_STATUS: ReadonlyMap<number, string> = new Map([
 
 /** Reads the managers; changes go through the port. */
 export function topicFacade(
-  { broker, context }: RunningBroker,
+  running: RunningBroker,
   local: LocalBroker,
 ): TopicAdmin {
+  const { broker, context } = running;
+  const { clock, host, random } = context.runtime;
+  const uniqueIds = new MessageClientIDSetter(LOOPBACK, host.pid, random);
   const topics = () => broker.parts.topicConfigManager;
   return {
     topics: () => [...topics().allTopics().values()],
@@ -54,8 +62,13 @@ export function topicFacade(
     deleteTopic: async (topic) => {
       await local.invoke(RequestCode.DELETE_TOPIC_IN_BROKER, { topic });
     },
-    send: (topic, message) =>
-      send(local, topic, message, context.runtime.clock.nowMs()),
+    send: (topic, message) => {
+      checkMessage(running, topic, message);
+      const nowMs = clock.nowMs();
+      const msgId = message.properties[MessageConst.UNIQ_KEY] ??
+        uniqueIds.createUniqID(nowMs);
+      return send(local, topic, message, nowMs, msgId);
+    },
   };
 }
 
@@ -100,13 +113,46 @@ function attributeChanges(
   return changes.length === 0 ? undefined : changes.join(",");
 }
 
+/** What the broker would refuse as well, but without naming the field. */
+function checkMessage(
+  { broker }: RunningBroker,
+  topic: string,
+  message: AdminMessage,
+): void {
+  const { maxMessageSize } = broker.messageStore.options;
+  if (message.body.length > maxMessageSize) {
+    throw new ProblemError(400, "Field body: it is too long", [
+      {
+        field: "body",
+        message: `give maxMessageSize=${maxMessageSize} bytes or less`,
+      },
+    ]);
+  }
+  const error = topicError(topic);
+  if (error !== undefined) {
+    throw new ProblemError(400, error, [{ field: "topic", message: error }]);
+  }
+  const queueNums =
+    broker.parts.topicConfigManager.selectTopicConfig(topic)?.writeQueueNums ??
+      DEFAULT_QUEUE_NUMS;
+  if (message.queueId !== undefined && message.queueId >= queueNums) {
+    throw new ProblemError(
+      400,
+      `Topic ${topic} has no queue ${message.queueId} to write to`,
+      [{ field: "queueId", message: `give 0 to ${queueNums - 1}` }],
+    );
+  }
+}
+
 async function send(
   local: LocalBroker,
   topic: string,
   message: AdminMessage,
   nowMs: number,
+  msgId: string,
 ): Promise<AdminSendResult> {
   const properties = new Map(Object.entries(message.properties));
+  properties.set(MessageConst.UNIQ_KEY, msgId);
   if (message.tag !== undefined) {
     properties.set(MessageConst.TAGS, message.tag);
   }
@@ -125,7 +171,7 @@ async function send(
       producerGroup: PRODUCER_GROUP,
       topic,
       defaultTopic: TopicNames.AUTO_CREATE_TOPIC_KEY_TOPIC,
-      defaultTopicQueueNums: 4,
+      defaultTopicQueueNums: DEFAULT_QUEUE_NUMS,
       queueId: message.queueId ?? -1,
       sysFlag: 0,
       bornTimestamp: nowMs,
@@ -139,12 +185,14 @@ async function send(
     message.body,
     [...SEND_STATUS.keys()],
   );
-  const { msgId, queueId, queueOffset } = decodeSendMessageResponseHeader(
-    response.extFields,
-  );
+  const { msgId: offsetMsgId, queueId, queueOffset } =
+    decodeSendMessageResponseHeader(
+      response.extFields,
+    );
   return {
     status: SEND_STATUS.get(response.code)!,
     msgId,
+    offsetMsgId,
     queueId,
     queueOffset,
   };

@@ -3,6 +3,8 @@ import { shown } from "../base/shown.ts";
 import {
   isDlqTopic,
   isRetryTopic,
+  SYSTEM_GROUP_PREFIX,
+  SYSTEM_GROUPS,
   SYSTEM_TOPIC_PREFIX,
   TopicNames,
 } from "./topic_names.ts";
@@ -58,6 +60,11 @@ export function groupError(group: string): string | undefined {
  */
 export function isSystemTopic(topic: string): boolean {
   return SYSTEM_TOPICS.has(topic) || topic.startsWith(SYSTEM_TOPIC_PREFIX);
+}
+
+/** True for the groups that RocketMQ itself owns. */
+export function isSystemGroup(group: string): boolean {
+  return SYSTEM_GROUPS.includes(group) || group.startsWith(SYSTEM_GROUP_PREFIX);
 }
 
 /** True for topics that clients may not send to. */

@@ -71,7 +71,7 @@ const BAD_BODIES: readonly [
   ["PUT", "/admin/topics/T", { perm: 9 }, 400, "perm"],
   ["PUT", "/admin/topics/T", { topicName: "U" }, 400, "topicName"],
   ["PUT", "/admin/topics/a%20b", {}, 400, "topic"],
-  ["PUT", "/admin/topics/T", { unknown: 1 }, 400, "body"],
+  ["PUT", "/admin/topics/T", { unknown: 1 }, 400, "unknown"],
   ["PUT", "/admin/topics/T", "{", 400, "body"],
   ["PUT", "/admin/topics/T", "[]", 400, "body"],
   ["PUT", "/admin/groups/G", { retryMaxTimes: -2 }, 400, "retryMaxTimes"],
@@ -93,6 +93,15 @@ const BAD_BODIES: readonly [
   ],
   ["GET", "/admin/messages", undefined, 400, "topic"],
   ["GET", "/admin/messages?topic=T", undefined, 400, "queueId"],
+  ["GET", "/admin/messages?topic=U&key=k", undefined, 404, "topic"],
+  ["GET", "/admin/messages?topic=U&msgId=A", undefined, 404, "topic"],
+  [
+    "GET",
+    "/admin/messages?topic=T&queueId=4&offset=0",
+    undefined,
+    404,
+    "queueId",
+  ],
   ["GET", "/admin/messages?topic=T&queueId=0", undefined, 400, "offset"],
   [
     "GET",
@@ -129,7 +138,7 @@ test("POST /admin/topics/:topic/messages sends", async () => {
     tag: "A",
   });
   assertEquals(answer.status, 201);
-  assertEquals(answer.body.msgId, "A");
+  assertEquals([answer.body.msgId, answer.body.offsetMsgId], ["A", "B"]);
   assertEquals(sent, [["T", {
     body: Uint8Array.of(0, 255),
     tag: "A",
@@ -155,12 +164,99 @@ test("/admin/groups shows groups and their lag", async () => {
   assertEquals(lag.body.totalLag, 12);
   assertEquals(lag.body.queues.length, 2);
   assertEquals((await ask("GET", "/admin/groups/G")).body.connection, null);
-  const reset = await ask("POST", "/admin/groups/G/reset-offset", {
-    topic: "T",
-    timestamp: 0,
-  });
-  assertEquals(reset.status, 501);
   assertEquals((await ask("DELETE", "/admin/groups/G")).status, 204);
+});
+
+test("POST /admin/groups/:group/reset-offset sets offsets of a group that is off line", async () => {
+  const { ask, resets } = fakeApp();
+  const reset = (group: string, topic: string, timestamp: number) =>
+    ask("POST", `/admin/groups/${group}/reset-offset`, { topic, timestamp });
+  assertEquals((await reset("G", "T", 0)).body.errors[0].field, "group");
+  await ask("PUT", "/admin/groups/G", {});
+  await ask("PUT", "/admin/groups/Online", {});
+  const unknown = await reset("G", "U", 0);
+  assertEquals([unknown.status, unknown.body.errors[0].field], [404, "topic"]);
+  const done = await reset("G", "T", 5);
+  assertEquals([done.status, done.body.totalLag], [200, 7]);
+  const online = await reset("Online", "T", 5);
+  assertEquals([online.status, online.body.errors[0].field], [409, "group"]);
+  assertEquals(resets, [["G", "T", 5]]);
+});
+
+test("DELETE /admin/groups/:group keeps the system's groups", async () => {
+  const { ask } = fakeApp();
+  await ask("PUT", "/admin/groups/TOOLS_CONSUMER", {});
+  const kept = await ask("DELETE", "/admin/groups/TOOLS_CONSUMER");
+  assertEquals([kept.status, kept.body.errors[0].field], [400, "group"]);
+  assertEquals((await ask("DELETE", "/admin/groups/None")).status, 404);
+});
+
+const SENTENCES: readonly [path: string, body: unknown, message: string][] = [
+  ["/admin/topics/T", { readQueueNums: "8" }, "give a number"],
+  ["/admin/topics/T", { readQueueNums: 1.5 }, "give a whole number"],
+  ["/admin/topics/T", { readQueueNums: 0 }, "give 1 or more"],
+  ["/admin/topics/T", { perm: 9 }, "give 7 or less"],
+  ["/admin/topics/T", { order: 1 }, "give true or false"],
+  ["/admin/topics/T", { order: true, colour: 1 }, "there is no such field"],
+  ["/admin/topics/T", [], "give a JSON object"],
+  [
+    "/admin/topics/T",
+    { topicFilterType: "X" },
+    "give one of SINGLE_TAG, MULTI_TAG",
+  ],
+  ["/admin/topics/T/messages", {}, "missing; give a text"],
+  [
+    "/admin/topics/T/messages",
+    { body: "", tag: "" },
+    "give at least 1 character",
+  ],
+  [
+    "/admin/config",
+    { listenPort: {} },
+    "give a text, a number, true or false",
+  ],
+];
+
+test("errors are sentences for people", async () => {
+  const { ask } = fakeApp();
+  for (const [path, body, message] of SENTENCES) {
+    const method = path.endsWith("messages")
+      ? "POST"
+      : path.endsWith("config")
+      ? "PATCH"
+      : "PUT";
+    const answer = await ask(method, path, body);
+    assertEquals(answer.body.errors, [
+      { field: answer.body.errors[0].field, message },
+    ]);
+  }
+  for (const queueId of ["x", "1.5", "", "1e3", "-1", "0x1"]) {
+    const path = `/admin/messages?topic=T&queueId=${queueId}&offset=0`;
+    const answer = await ask("GET", path);
+    assertEquals(answer.status, 400);
+    assertEquals(answer.body.errors, [
+      { field: "queueId", message: "give a whole number" },
+    ]);
+  }
+});
+
+test("every operation that OpenAPI lists is served", async () => {
+  const { ask } = fakeApp();
+  const { body } = await ask("GET", "/openapi.json");
+  for (const [path, operations] of Object.entries(body.paths)) {
+    for (const method of Object.keys(operations as object)) {
+      const answer = await ask(
+        method.toUpperCase(),
+        path.replace("{topic}", "T").replace("{group}", "G"),
+        method === "get" || method === "delete" ? undefined : {},
+      );
+      assert(answer.status !== 501, `${method} ${path}`);
+    }
+  }
+  const query = body.paths["/admin/messages"].get.parameters.find((
+    it: { name: string },
+  ) => it.name === "queueId");
+  assertEquals(query.schema.type, "integer");
 });
 
 test("/admin/messages shows text as text and the rest as base64", async () => {
@@ -192,6 +288,9 @@ test("adminApp() refuses large bodies and other types", async () => {
     "content-length": "3000",
   });
   assertEquals(large.status, 413);
+  assertEquals(large.body.errors, [
+    { field: "body", message: "give 2048 bytes or less" },
+  ]);
   const form = await ask("PUT", "/admin/topics/T", "a=b", {
     "content-type": "application/x-www-form-urlencoded",
   });

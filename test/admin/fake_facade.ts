@@ -1,6 +1,7 @@
 /** An AdminFacade over a few maps. */
 import type { AdminFacade } from "../../src/admin/admin_facade.ts";
 import { adminApp, type AdminAppOptions } from "../../src/admin/admin_app.ts";
+import type { GroupConnection } from "../../src/admin/group_routes.ts";
 import type { HAStatus } from "../../src/admin/ha_routes.ts";
 import type { MessageView } from "../../src/admin/message_routes.ts";
 import { ProblemError } from "../../src/admin/problem.ts";
@@ -50,10 +51,25 @@ export const MESSAGE: MessageView = {
   body: new TextEncoder().encode("hello"),
 };
 
+const CONNECTION: GroupConnection = {
+  consumeType: "CONSUME_PASSIVELY",
+  messageModel: "CLUSTERING",
+  consumeFromWhere: "CONSUME_FROM_LAST_OFFSET",
+  members: [{
+    clientId: "c",
+    address: "127.0.0.1:1",
+    language: "JAVA",
+    version: 1,
+    lastUpdateTimestamp: 1,
+  }],
+  subscriptions: [],
+};
+
 export function fakeFacade() {
   const topics = new Map<string, TopicConfig>();
   const groups = new Map<string, SubscriptionGroupConfig>();
   const sent: unknown[] = [];
+  const resets: unknown[] = [];
   const state = { isReady: true };
   const facade: AdminFacade = {
     health: {
@@ -93,6 +109,7 @@ export function fakeFacade() {
         return Promise.resolve({
           status: "SEND_OK",
           msgId: "A",
+          offsetMsgId: "B",
           queueId: 1,
           queueOffset: 2,
         });
@@ -101,7 +118,7 @@ export function fakeFacade() {
     groups: {
       groups: () => [...groups.values()],
       group: (it) => groups.get(it),
-      connection: () => undefined,
+      connection: (it) => it === "Online" ? CONNECTION : undefined,
       lag: (it) =>
         groups.has(it)
           ? [
@@ -122,6 +139,18 @@ export function fakeFacade() {
           ]
           : [],
       groupError: () => undefined,
+      isSystemGroup: (it) => it === "TOOLS_CONSUMER",
+      hasTopic: (it) => it === "T",
+      resetOffset: (group, topic, timestamp) => {
+        resets.push([group, topic, timestamp]);
+        return Promise.resolve([{
+          topic,
+          queueId: 0,
+          brokerOffset: 9,
+          consumerOffset: 2,
+          lag: 7,
+        }]);
+      },
       newGroup: createSubscriptionGroupConfig,
       putGroup: (it) => {
         groups.set(it.groupName, it);
@@ -133,6 +162,7 @@ export function fakeFacade() {
       },
     },
     messages: {
+      queueNums: (it) => it === "T" ? 4 : undefined,
       byId: (id) =>
         Promise.resolve(
           id === "boom" ? Promise.reject(new Error("x")) : [MESSAGE],
@@ -185,7 +215,7 @@ export function fakeFacade() {
     },
     routes: { routes: () => undefined },
   };
-  return { facade, topics, groups, sent, state };
+  return { facade, topics, groups, resets, sent, state };
 }
 
 export function fakeApp(options: Partial<AdminAppOptions> = {}) {

@@ -89,6 +89,15 @@ test("standalone serves the tools", () =>
       reset.map((it: { offset: number }) => it.offset),
       [0, 0],
     );
+    const again = await fetch(
+      `http://${listeners.admin}/admin/groups/g/reset-offset`,
+      {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ topic: "Orders", timestamp: -1 }),
+      },
+    );
+    assertEquals([again.status, (await again.json()).totalLag], [200, 0]);
     await ok("config", "set", "fileReservedTime=5");
     assertEquals(
       await ok("config", "get", "fileReservedTime", "--json"),
@@ -118,10 +127,58 @@ test("standalone answers on its admin port", () =>
       body: JSON.stringify({ body: "hello", keys: ["k"] }),
     });
     assertEquals(sent.status, 201, await sent.clone().text());
-    const { msgId } = await sent.json();
-    const found = await (await fetch(`${admin}/admin/messages?msgId=${msgId}`))
-      .json();
-    assertEquals(found.messages[0].body, "hello");
+    const { msgId, offsetMsgId } = await sent.json();
+    const lookUp = async (query: string) => {
+      const answer = await fetch(`${admin}/admin/messages?${query}`);
+      const { messages, errors } = await answer.json();
+      return answer.status === 200
+        ? messages[0]
+        : [answer.status, ...errors.map((it: { field: string }) => it.field)];
+    };
+    for (
+      const query of [
+        `msgId=${offsetMsgId}`,
+        `topic=T&msgId=${offsetMsgId}`,
+        `topic=T&msgId=${msgId}`,
+        "topic=T&key=k",
+        "topic=T&queueId=0&offset=0",
+      ]
+    ) {
+      const found = await lookUp(query);
+      assertEquals(
+        [found.body, found.msgId, found.offsetMsgId],
+        ["hello", msgId, offsetMsgId],
+        query,
+      );
+    }
+    for (
+      const [query, ...expected] of [
+        [`msgId=${msgId}`, 404, "msgId", "topic"],
+        ["msgId=zz", 404, "msgId", "topic"],
+        [`msgId=${offsetMsgId.slice(0, -1)}9`, 404, "msgId", "topic"],
+        ["topic=T&msgId=zz", 404, "msgId"],
+        [`topic=U&msgId=${msgId}`, 404, "topic"],
+        ["topic=U&key=k", 404, "topic"],
+        ["topic=T&queueId=99&offset=0", 404, "queueId"],
+      ] as const
+    ) {
+      assertEquals(await lookUp(query), expected, query);
+    }
+    for (
+      const [body, ...expected] of [
+        [{ body: "x", queueId: 77 }, 400, "queueId"],
+        [{ body: "x".repeat(4 * 1024 * 1024 + 1) }, 400, "body"],
+        [{ body: "x".repeat(8 * 1024 * 1024 - 20) }, 413, "body"],
+      ] as const
+    ) {
+      const refused = await fetch(`${admin}/admin/topics/T/messages`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      const { errors } = await refused.json();
+      assertEquals([refused.status, errors[0].field], expected);
+    }
     const ha = await (await fetch(`${admin}/admin/ha`)).json();
     assertEquals([ha.state, ha.master, ha.replicatedOffset], [
       "alone",
