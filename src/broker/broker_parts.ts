@@ -123,15 +123,17 @@ export class BrokerParts {
   }
 
   tick(nowMs: number): void {
-    this.topicConfigManager.tick(nowMs);
-    this.subscriptionGroupManager.tick(nowMs);
-    this.consumerOffsetManager.tick(nowMs);
-    this.consumerManager.tick(nowMs);
-    this.producerManager.tick(nowMs);
-    this.rebalanceLockManager.tick(nowMs);
-    this.pullRequestHoldService.tick(this.#clock.monotonicMs());
-    this.#writability.tick(this.#clock.monotonicMs());
-    this.brokerStats.tick(nowMs);
+    // A wall clock that is set must not end connections, locks or pauses.
+    const monotonicMs = this.#clock.monotonicMs();
+    this.topicConfigManager.tick(monotonicMs);
+    this.subscriptionGroupManager.tick(monotonicMs);
+    this.consumerOffsetManager.tick(monotonicMs);
+    this.consumerManager.tick(monotonicMs);
+    this.producerManager.tick(monotonicMs);
+    this.rebalanceLockManager.tick(monotonicMs);
+    this.pullRequestHoldService.tick(monotonicMs);
+    this.#writability.tick(monotonicMs);
+    this.brokerStats.tick(nowMs, monotonicMs);
   }
 
   onConnectionClosed(connection: RemotingConnection): void {

@@ -40,6 +40,8 @@ const SAMPLES_MAX = 601;
 /** Counts and samples. */
 export class BrokerStats {
   readonly bootMs: number;
+  /** As `bootMs`, monotonic. */
+  readonly startedMs: number;
   readonly pull: PullCounters = {
     foundTimes: 0,
     missTimes: 0,
@@ -59,6 +61,7 @@ export class BrokerStats {
 
   constructor(clock: Clock, putCounters: () => PutCounters) {
     this.bootMs = clock.nowMs();
+    this.startedMs = clock.monotonicMs();
     this.#putCounters = putCounters;
     this.#day = dayOf(this.bootMs);
   }
@@ -81,8 +84,8 @@ export class BrokerStats {
     };
   }
 
-  /** Takes a sample once a second; turns the day at local midnight. */
-  tick(nowMs: number): void {
+  /** Takes a sample once a second of `monotonicMs`; turns the day at local midnight. */
+  tick(nowMs: number, monotonicMs: number): void {
     const day = dayOf(nowMs);
     if (day !== this.#day) {
       this.#day = day;
@@ -91,11 +94,10 @@ export class BrokerStats {
       this.#putToday = this.#putCounters().putCount;
       this.#getToday = this.pull.transferredCount;
     }
-    const sinceMs = nowMs - this.#sampledMs;
-    if (sinceMs >= 0 && sinceMs < SAMPLE_INTERVAL_MS) return;
-    this.#sampledMs = nowMs;
+    if (monotonicMs - this.#sampledMs < SAMPLE_INTERVAL_MS) return;
+    this.#sampledMs = monotonicMs;
     const at = this.#positionOf(this.#sampleCount);
-    this.#samples[at] = nowMs;
+    this.#samples[at] = monotonicMs;
     ITEMS.forEach((item, index) =>
       this.#samples[at + 1 + index] = this.#countOf(item)
     );

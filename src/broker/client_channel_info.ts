@@ -9,6 +9,8 @@ export interface ClientChannelInfo {
   /** Version ordinal (reference 1.5). */
   readonly version: number;
   readonly connection: RemotingConnection;
-  /** Wall clock of the last heartbeat. */
+  /** Wall clock of the last heartbeat, to be shown. */
   lastUpdateTimestamp: number;
+  /** Monotonic time of the last heartbeat: what decides who lives. */
+  lastUpdateMs: number;
 }

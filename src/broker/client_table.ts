@@ -59,6 +59,7 @@ export class ClientTable {
     const present = clients?.get(client.clientId);
     if (present?.connection === client.connection) {
       present.lastUpdateTimestamp = client.lastUpdateTimestamp;
+      present.lastUpdateMs = client.lastUpdateMs;
       return "refreshed";
     }
     if (present !== undefined) {
@@ -105,12 +106,12 @@ export class ClientTable {
     return removed;
   }
 
-  /** The clients without a heartbeat since `beforeMs`. */
+  /** The clients without a heartbeat since `beforeMs`, monotonic. */
   expired(beforeMs: number): GroupClient[] {
     const expired: GroupClient[] = [];
     for (const [group, clients] of this.#groups) {
       for (const client of clients.values()) {
-        if (client.lastUpdateTimestamp < beforeMs) {
+        if (client.lastUpdateMs < beforeMs) {
           expired.push({ group, client });
         }
       }

@@ -78,7 +78,7 @@ export class ConfigManager {
     }
   }
 
-  /** Tries a failed write again. */
+  /** Tries a failed write again; `nowMs` is monotonic. */
   tick(nowMs: number): void {
     if (this.#failedMs === undefined || this.#writing !== undefined) return;
     if (nowMs - this.#failedMs >= RETRY_INTERVAL_MS) this.persistSoon();
@@ -113,7 +113,7 @@ export class ConfigManager {
           error: String(error),
         });
       }
-      this.#failedMs = this.#ports.clock.nowMs();
+      this.#failedMs = this.#ports.clock.monotonicMs();
       throw error;
     } finally {
       this.#writing = undefined;

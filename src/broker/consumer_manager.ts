@@ -54,7 +54,7 @@ export class ConsumerManager {
     this.#clock = ports.clock;
     this.#logger = ports.logger;
     this.#options = options;
-    this.#scannedMs = ports.clock.nowMs();
+    this.#scannedMs = ports.clock.monotonicMs();
   }
 
   reconfigure(options: BrokerOptions): void {
@@ -170,16 +170,17 @@ export class ConsumerManager {
     }
   }
 
-  /** Sends notifications that are due; drops clients silent for channelExpiredTimeout. */
+  /**
+   * Sends notifications that are due; drops clients silent for
+   * channelExpiredTimeout. `nowMs` is monotonic.
+   */
   tick(nowMs: number): void {
     for (const state of this.#notifyDue) {
-      const sinceMs = nowMs - state.notifiedMs;
-      if (sinceMs >= 0 && sinceMs < NOTIFY_INTERVAL_MS) continue;
+      if (nowMs - state.notifiedMs < NOTIFY_INTERVAL_MS) continue;
       this.#notifyDue.delete(state);
       this.#notifyMembers(state, nowMs);
     }
-    const sinceMs = nowMs - this.#scannedMs;
-    if (sinceMs >= 0 && sinceMs < SCAN_INTERVAL_MS) return;
+    if (nowMs - this.#scannedMs < SCAN_INTERVAL_MS) return;
     this.#scannedMs = nowMs;
     this.#scanNotActiveChannel(nowMs);
   }
@@ -227,9 +228,8 @@ export class ConsumerManager {
     }
     // Every member of a broadcasting group has all queues, whoever else is there.
     if (state.messageModel === "BROADCASTING") return;
-    const nowMs = this.#clock.nowMs();
-    const sinceMs = nowMs - state.notifiedMs;
-    if (sinceMs >= 0 && sinceMs < NOTIFY_INTERVAL_MS) {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - state.notifiedMs < NOTIFY_INTERVAL_MS) {
       this.#notifyDue.add(state);
     } else {
       this.#notifyMembers(state, nowMs);

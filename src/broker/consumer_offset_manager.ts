@@ -74,10 +74,10 @@ export class ConsumerOffsetManager {
     this.#ports = ports;
     this.#options = options;
     this.#limits = limits;
-    this.#flushedMs = ports.clock.nowMs();
+    this.#flushedMs = ports.clock.monotonicMs();
     this.#dataVersion = {
       stateVersion: 0,
-      timestamp: this.#flushedMs,
+      timestamp: ports.clock.nowMs(),
       counter: 0,
     };
     this.#config = new ConfigManager(ports, FILE_NAME, () => this.encode());
@@ -97,10 +97,10 @@ export class ConsumerOffsetManager {
     return this.#config.persist();
   }
 
-  /** Writes what changed every flushConsumerOffsetInterval. */
+  /** Writes what changed every flushConsumerOffsetInterval; `nowMs` is monotonic. */
   tick(nowMs: number): void {
     const sinceMs = nowMs - this.#flushedMs;
-    if (sinceMs >= 0 && sinceMs < this.#options.flushConsumerOffsetInterval) {
+    if (sinceMs < this.#options.flushConsumerOffsetInterval) {
       return;
     }
     this.#flushedMs = nowMs;
@@ -281,7 +281,7 @@ export class ConsumerOffsetManager {
 
   #logRefusal(refusal: string, group: string, clientHost: string): void {
     this.#refusedCount++;
-    const nowMs = this.#ports.clock.nowMs();
+    const nowMs = this.#ports.clock.monotonicMs();
     if (nowMs - this.#refusalLoggedMs < REFUSAL_LOG_INTERVAL_MS) return;
     this.#refusalLoggedMs = nowMs;
     this.#ports.logger.warn("a consumer offset was refused", {

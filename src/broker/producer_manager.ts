@@ -25,7 +25,7 @@ export class ProducerManager {
   ) {
     this.#logger = ports.logger;
     this.#options = options;
-    this.#scannedMs = ports.clock.nowMs();
+    this.#scannedMs = ports.clock.monotonicMs();
   }
 
   reconfigure(options: BrokerOptions): void {
@@ -81,10 +81,9 @@ export class ProducerManager {
     return this.#byClientId.get(clientId);
   }
 
-  /** Drops clients without a heartbeat for channelExpiredTimeout. */
+  /** Drops clients without a heartbeat for channelExpiredTimeout; `nowMs` is monotonic. */
   tick(nowMs: number): void {
-    const sinceMs = nowMs - this.#scannedMs;
-    if (sinceMs >= 0 && sinceMs < SCAN_INTERVAL_MS) return;
+    if (nowMs - this.#scannedMs < SCAN_INTERVAL_MS) return;
     this.#scannedMs = nowMs;
     const beforeMs = nowMs - this.#options.channelExpiredTimeout;
     const expired = this.#table.expired(beforeMs);

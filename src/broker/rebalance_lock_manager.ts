@@ -15,7 +15,8 @@ const REBALANCE_LOCKS_MAX = 500_000;
 
 interface LockEntry {
   clientId: string;
-  lastUpdateTimestamp: number;
+  /** Monotonic: no clock that is set frees a lock, or holds one. */
+  lastUpdateMs: number;
 }
 
 /** The locks by group and queue. */
@@ -34,7 +35,7 @@ export class RebalanceLockManager {
     this.#clock = ports.clock;
     this.#logger = ports.logger;
     this.#options = options;
-    this.#sweptMs = ports.clock.nowMs();
+    this.#sweptMs = ports.clock.monotonicMs();
   }
 
   reconfigure(options: BrokerOptions): void {
@@ -47,7 +48,7 @@ export class RebalanceLockManager {
     queues: readonly MessageQueue[],
     clientId: string,
   ): MessageQueue[] {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.monotonicMs();
     let locks = this.#groups.get(group);
     if (locks === undefined) this.#groups.set(group, locks = new Map());
     const locked: MessageQueue[] = [];
@@ -56,10 +57,10 @@ export class RebalanceLockManager {
       const entry = locks.get(key);
       if (entry === undefined) {
         if (this.#size >= REBALANCE_LOCKS_MAX) continue;
-        locks.set(key, { clientId, lastUpdateTimestamp: nowMs });
+        locks.set(key, { clientId, lastUpdateMs: nowMs });
         this.#size++;
       } else if (entry.clientId === clientId) {
-        entry.lastUpdateTimestamp = nowMs;
+        entry.lastUpdateMs = nowMs;
       } else if (this.#isExpired(entry, nowMs)) {
         this.#logger.info("an expired queue lock changed its owner", {
           group,
@@ -69,7 +70,7 @@ export class RebalanceLockManager {
           to: clientId,
         });
         entry.clientId = clientId;
-        entry.lastUpdateTimestamp = nowMs;
+        entry.lastUpdateMs = nowMs;
       } else continue;
       locked.push(queue);
     }
@@ -96,17 +97,16 @@ export class RebalanceLockManager {
 
   /** False while any lock of the group is alive: its consumer keeps order. */
   isLockAllExpired(group: string): boolean {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.monotonicMs();
     for (const entry of this.#groups.get(group)?.values() ?? []) {
       if (!this.#isExpired(entry, nowMs)) return false;
     }
     return true;
   }
 
-  /** Forgets locks that nobody renews. */
+  /** Forgets locks that nobody renews; `nowMs` is monotonic. */
   tick(nowMs: number): void {
-    const sinceMs = nowMs - this.#sweptMs;
-    if (sinceMs >= 0 && sinceMs < SWEEP_INTERVAL_MS) return;
+    if (nowMs - this.#sweptMs < SWEEP_INTERVAL_MS) return;
     this.#sweptMs = nowMs;
     for (const [group, locks] of this.#groups) {
       for (const [key, entry] of locks) {
@@ -119,7 +119,7 @@ export class RebalanceLockManager {
   }
 
   #isExpired(entry: LockEntry, nowMs: number): boolean {
-    return nowMs - entry.lastUpdateTimestamp >
+    return nowMs - entry.lastUpdateMs >
       this.#options.rebalanceLockMaxLiveTime;
   }
 }

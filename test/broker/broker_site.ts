@@ -5,6 +5,7 @@ import {
   type BrokerOptions,
   DEFAULT_BROKER_OPTIONS,
 } from "../../src/broker/broker_options.ts";
+import type { Clock } from "../../src/io/clock.ts";
 import {
   DEFAULT_REMOTING_CLIENT_OPTIONS,
   DEFAULT_REMOTING_SERVER_OPTIONS,
@@ -51,6 +52,7 @@ export async function startBroker(
   folder: string,
   broker: Partial<BrokerOptions> = {},
   store: Partial<MessageStoreOptions> = {},
+  clock: Clock = runtime.clock,
 ) {
   const logger = new FakeLogger();
   const configuration = {
@@ -59,7 +61,7 @@ export async function startBroker(
     update: () => Promise.reject(new Error("not here")),
   };
   const controller = new BrokerController(
-    { ...runtime, logger, configuration },
+    { ...runtime, clock, logger, configuration },
     brokerSlices(folder, broker, store),
   );
   await controller.start();

@@ -108,6 +108,7 @@ test("38 lists members, and answers 1 without any", async () => {
         version: 0,
         connection: new RecordingConnection(),
         lastUpdateTimestamp: 0,
+        lastUpdateMs: 0,
       },
       {
         groupName: "g",

@@ -35,6 +35,7 @@ function client(
     language: "JAVA",
     version: 479,
     lastUpdateTimestamp: rig.clock.nowMs(),
+    lastUpdateMs: rig.clock.monotonicMs(),
   };
 }
 
@@ -62,7 +63,7 @@ test("a heartbeat without news tells nobody", () => {
   const a = join(rig, "a");
   rig.clock.advance(30_000);
   const isChanged = rig.consumerManager.registerConsumer(
-    { ...a, lastUpdateTimestamp: rig.clock.nowMs() },
+    { ...a, lastUpdateMs: rig.clock.monotonicMs() },
     consumer(),
     NOTIFY,
   );
@@ -152,11 +153,31 @@ test("a client that is silent for channelExpiredTimeout is dropped and closed", 
   rig.clock.advance(60_000);
   const b = join(rig, "b");
   rig.clock.advance(60_001);
-  rig.consumerManager.tick(rig.clock.nowMs());
+  rig.consumerManager.tick(rig.clock.monotonicMs());
   assertEquals(a.connection.isOpen, false);
   assertEquals(b.connection.isOpen, true);
   const clients = rig.consumerManager.getConsumerGroupInfo("g")!.clients;
   assertEquals([...clients.keys()], ["b"]);
+});
+
+test("a wall clock that is set closes nobody, and saves nobody", () => {
+  for (const jumpMs of [86_400_000, -86_400_000]) {
+    const rig = new ManagerRig();
+    const a = join(rig, "a");
+    const p = client(rig, "p");
+    rig.producerManager.registerProducer("p", p);
+    const tick = () => {
+      rig.consumerManager.tick(rig.clock.monotonicMs());
+      rig.producerManager.tick(rig.clock.monotonicMs());
+    };
+    rig.clock.jump(jumpMs);
+    rig.clock.advance(20_000);
+    tick();
+    assertEquals([a.connection.isOpen, p.connection.isOpen], [true, true]);
+    rig.clock.advance(110_000);
+    tick();
+    assertEquals([a.connection.isOpen, p.connection.isOpen], [false, false]);
+  }
 });
 
 test("a thousand members that join at once cost a handful of rounds", () => {
@@ -166,7 +187,7 @@ test("a thousand members that join at once cost a handful of rounds", () => {
     (_, index) => join(rig, `c${index}`),
   );
   rig.clock.advance(100);
-  rig.consumerManager.tick(rig.clock.nowMs());
+  rig.consumerManager.tick(rig.clock.monotonicMs());
   const sent = members.reduce(
     (sum, it) => sum + it.connection.oneways.length,
     0,
@@ -222,7 +243,7 @@ test("producers are found by group and client id, in turn", () => {
   assertEquals(producers.findClient("a"), undefined);
   assertEquals(producers.getAvailableClient("q"), undefined);
   rig.clock.advance(120_001);
-  producers.tick(rig.clock.nowMs());
+  producers.tick(rig.clock.monotonicMs());
   assertEquals(producers.groups().size, 0);
 });
 

@@ -91,13 +91,13 @@ test("tick() writes every flushConsumerOffsetInterval, and only what changed", a
   rig.maxOffsets.set("T/0", 100);
   const tickAfter = async (ms: number) => {
     clock.advance(ms);
-    offsets.tick(clock.nowMs());
+    offsets.tick(clock.monotonicMs());
     await offsets.persist();
     return rig.files.offsets.writes.length;
   };
   assertEquals(await tickAfter(5_000), 0);
   offsets.commitOffset("x", "g", "T", 0, 1);
-  offsets.tick(clock.nowMs());
+  offsets.tick(clock.monotonicMs());
   assertEquals(rig.files.offsets.writes.length, 0);
   assertEquals(await tickAfter(5_000), 1);
   offsets.commitOffset("x", "g", "T", 0, 1);

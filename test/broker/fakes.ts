@@ -14,12 +14,13 @@ import type {
 /** A clock that stands still until it is moved. */
 export class FakeClock implements Clock {
   now = 1_790_000_000_000;
+  #jumpedMs = 0;
   readonly #timers: { at: number; run: () => void; isLive: boolean }[] = [];
   nowMs(): number {
     return this.now;
   }
   monotonicMs(): number {
-    return this.now - 1_789_999_000_000;
+    return this.now - this.#jumpedMs - 1_789_999_000_000;
   }
   every(): Timer {
     return { cancel: () => {} };
@@ -32,6 +33,11 @@ export class FakeClock implements Clock {
         timer.isLive = false;
       },
     };
+  }
+  /** Somebody sets the wall clock. */
+  jump(ms: number): void {
+    this.now += ms;
+    this.#jumpedMs += ms;
   }
   advance(ms: number): void {
     this.now += ms;

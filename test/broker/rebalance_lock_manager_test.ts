@@ -28,6 +28,21 @@ test("a lock is granted when free, own or expired", () => {
   );
 });
 
+test("a wall clock that is set frees no lock and holds none", () => {
+  for (const jumpMs of [86_400_000, -86_400_000]) {
+    const rig = new ManagerRig();
+    const locks = rig.rebalanceLockManager;
+    locks.tryLockBatch("g", [queue(0)], "a");
+    rig.clock.jump(jumpMs);
+    rig.clock.advance(30_000);
+    assertEquals(locks.tryLockBatch("g", [queue(0)], "b"), []);
+    assertEquals(locks.isLockAllExpired("g"), false);
+    rig.clock.advance(30_001);
+    assertEquals(locks.isLockAllExpired("g"), true);
+    assertEquals(locks.tryLockBatch("g", [queue(0)], "b"), [queue(0)]);
+  }
+});
+
 test("only the owner unlocks", () => {
   const rig = new ManagerRig();
   const locks = rig.rebalanceLockManager;
@@ -49,7 +64,7 @@ test("isLockAllExpired() is true once nobody renews, before and after the sweep"
   locks.tryLockBatch("g", [queue(1)], "a");
   assertEquals(locks.isLockAllExpired("g"), false);
   rig.clock.advance(60_001);
-  locks.tick(rig.clock.nowMs());
+  locks.tick(rig.clock.monotonicMs());
   assertEquals(locks.isLockAllExpired("g"), true);
   assertEquals(locks.tryLockBatch("g", [queue(0)], "b"), [queue(0)]);
 });

@@ -205,6 +205,7 @@ class ClientManageProcessor {
       version: request.version,
       connection: context.connection,
       lastUpdateTimestamp: this.#deps.clock.nowMs(),
+      lastUpdateMs: this.#deps.clock.monotonicMs(),
     };
   }
 }

@@ -114,7 +114,7 @@ function statsInfo(
     msgGetTotalTodayMorning: getTotals.today,
     msgGetTotalTodayNow: getTotals.now,
     bootTimestamp: brokerStats.bootMs,
-    runtime: formatRuntime(clock.nowMs() - brokerStats.bootMs),
+    runtime: formatRuntime(clock.monotonicMs() - brokerStats.startedMs),
     putMessageEntireTimeMax: 0,
     putMessageTimesTotal: putTimes,
     putMessageFailedTimes: putFailedCount,
