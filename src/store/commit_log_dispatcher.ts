@@ -8,6 +8,7 @@
 import { FileError } from "../io/file_system.ts";
 import { isWithoutQueueOffset } from "./commit_log_record.ts";
 import type { ConsumeQueueStore } from "./consume_queue_store.ts";
+import type { DeletedTopics } from "./deleted_topics.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import type { IndexService } from "./index_service.ts";
 import type { RunningFlags } from "./running_flags.ts";
@@ -22,13 +23,17 @@ export class CommitLogDispatcher {
   constructor(
     private readonly queues: ConsumeQueueStore,
     private readonly index: IndexService,
+    private readonly deletedTopics: DeletedTopics,
     private readonly flags: RunningFlags,
     private readonly messageIndexEnable: boolean,
   ) {}
 
   /** Throws `FileError` and has then taken nothing. */
   dispatch(request: DispatchRequest): void {
-    if (!isWithoutQueueOffset(request.sysFlag)) {
+    const { topic, phyOffset, sysFlag } = request;
+    const isCounted = !isWithoutQueueOffset(sysFlag) &&
+      !this.deletedTopics.includes(topic, phyOffset);
+    if (isCounted) {
       this.queues.putMessagePosition(request);
     }
     if (this.messageIndexEnable) this.index.buildIndex(request);

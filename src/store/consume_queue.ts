@@ -247,6 +247,18 @@ export class ConsumeQueue {
     return count === 0 ? 0 : await this.#queue.deleteFirstFiles(count);
   }
 
+  /** True when a file begins or ends with the unit of a record below `phyOffset`. */
+  holdsUnitsBelow(phyOffset: number): boolean {
+    return this.#queue.files.some((file) => {
+      const first = file.fileFromOffset / UNIT_SIZE;
+      const last = first + file.wrotePosition / UNIT_SIZE - 1;
+      return [first, last].some((it) =>
+        this.unit(it) !== undefined && !isFillerUnit(scratchView, 0) &&
+        unitPhyOffset(scratchView, 0) < phyOffset
+      );
+    });
+  }
+
   flush(): Promise<void> {
     return this.#queue.flush();
   }

@@ -109,7 +109,6 @@ export class ConsumeQueueStore {
    * written to lately are looked through and synced again; all of them would take minutes.
    */
   recover(lastExitOk: boolean): ConsumeQueueRecovery {
-    let maxPhyOffset = -1;
     if (!lastExitOk) this.#markDirectoriesUnsynced();
     const durableBefore = lastExitOk
       ? Number.POSITIVE_INFINITY
@@ -118,9 +117,20 @@ export class ConsumeQueueStore {
       const isDurable = queue.lastModifiedMs < durableBefore;
       queue.recover(isDurable);
       if (!isDurable) this.#dirty.add(queue);
-      maxPhyOffset = Math.max(maxPhyOffset, queue.maxPhyOffset);
     }
-    return { maxPhyOffset, queueOffsetSum: this.queueOffsetSum() };
+    return {
+      maxPhyOffset: this.maxPhyOffset(),
+      queueOffsetSum: this.queueOffsetSum(),
+    };
+  }
+
+  /** Highest phyOffset + size in any queue; -1 without any. */
+  maxPhyOffset(): number {
+    let highest = -1;
+    for (const queue of this.#queues()) {
+      highest = Math.max(highest, queue.maxPhyOffset);
+    }
+    return highest;
   }
 
   /** Sum of the max offsets of all queues. */
@@ -222,17 +232,18 @@ export class ConsumeQueueStore {
     return this.#flushing.run();
   }
 
-  /** Removes the queues of a topic from the disk. */
+  /** Removes the queues of a topic from the disk: in this turn, and for good when resolved. */
   async deleteTopic(topic: string): Promise<void> {
     const queues = this.#table.get(topic);
     if (queues === undefined) return;
     this.#table.delete(topic);
     this.#forgetLast();
-    for (const queue of queues.values()) {
+    // All at once: the first record of a new topic may make a queue at the same place.
+    await Promise.all([...queues.values()].map(async (queue) => {
       this.#leaveBatch(queue);
       this.#dirty.delete(queue);
       await queue.destroy();
-    }
+    }));
     const path = `${this.directory}/${topic}`;
     // Created anew while the old queues went.
     if (this.#table.has(topic)) return;

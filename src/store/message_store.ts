@@ -46,6 +46,8 @@ export class MessageStore {
   readonly #parts: StoreParts;
   readonly #startError: StoreStartError | undefined;
   #lock: FileLock | undefined;
+  /** Running ones: the lock is kept until they have ended. */
+  readonly #deletions = new Set<Promise<void>>();
   #isRunning = false;
 
   constructor(ports: MessageStorePorts, options: MessageStoreOptions) {
@@ -130,6 +132,7 @@ export class MessageStore {
   /** Refuses writes, makes everything durable, and tells the next start that all is well. */
   async shutdown(): Promise<void> {
     if (this.#lock === undefined) return;
+    await Promise.all(this.#deletions);
     if (this.#isRunning) {
       this.#isRunning = false;
       if (await this.#parts.shutdown()) {
@@ -329,12 +332,16 @@ export class MessageStore {
     return this.#parts.files.queues.queueIds(topic);
   }
 
-  /** Removes the queues of topics; their records stay in the log until it is cleaned. */
+  /**
+   * Removes the queues of topics: at once, and for good when resolved. Their records stay in
+   * the log until it is cleaned, but in no queue. Throws `FileError`.
+   */
   async deleteTopics(topics: readonly string[]): Promise<void> {
-    for (const topic of topics) {
-      this.#parts.queueOffsets.deleteTopic(topic);
-      await this.#parts.files.queues.deleteTopic(topic);
-    }
+    const deletion = this.#parts.deleteTopics(topics);
+    const done = deletion.catch(() => {}); // Told to the caller.
+    this.#deletions.add(done);
+    void done.then(() => this.#deletions.delete(done));
+    await deletion;
   }
 
   /** Removes queue files whose records are gone; resolves with their number. */

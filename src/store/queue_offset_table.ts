@@ -24,6 +24,10 @@ export class QueueOffsetTable {
     }
   }
 
+  hasTopic(topic: string): boolean {
+    return this.#byTopic.has(topic);
+  }
+
   deleteTopic(topic: string): void {
     this.#byTopic.delete(topic);
   }

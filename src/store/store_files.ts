@@ -2,6 +2,7 @@
 import type { Logger } from "../io/logger.ts";
 import { CommitLog } from "./commit_log.ts";
 import { ConsumeQueueStore } from "./consume_queue_store.ts";
+import { DeletedTopics } from "./deleted_topics.ts";
 import { DescriptorCache } from "./descriptor_cache.ts";
 import { IndexService } from "./index_service.ts";
 import type { MessageStorePorts } from "./message_store_ports.ts";
@@ -9,12 +10,13 @@ import { StoreCheckpoint } from "./store_checkpoint.ts";
 import type { MessageStoreOptions } from "./store_options.ts";
 import { recordStoreSizes } from "./store_sizes.ts";
 
-/** Log, queues, index and checkpoint. */
+/** Log, queues, index, checkpoint and what is known of deleted topics. */
 export class StoreFiles {
   readonly log: CommitLog;
   readonly queues: ConsumeQueueStore;
   readonly index: IndexService;
   readonly checkpoint: StoreCheckpoint;
+  readonly deletedTopics: DeletedTopics;
 
   constructor(
     ports: MessageStorePorts,
@@ -30,6 +32,11 @@ export class StoreFiles {
       `${options.storePathRootDir}/checkpoint`,
       logger,
     );
+    this.deletedTopics = new DeletedTopics(
+      fileSystem,
+      options.storePathRootDir,
+      logger,
+    );
     this.index = new IndexService(
       { fileSystem, clock, logger, checkpoint: this.checkpoint, cache },
       options,
@@ -40,6 +47,18 @@ export class StoreFiles {
   async recordSizes(): Promise<void> {
     if (!recordStoreSizes(this.checkpoint, this.options)) return;
     await this.checkpoint.flush();
+  }
+
+  /**
+   * Removes the queues of topics: at once, and for good when resolved. Everything begins in
+   * this turn, since a put of the next one belongs to a new topic. Throws `FileError`.
+   */
+  async deleteTopics(topics: readonly string[]): Promise<void> {
+    const { minOffset, maxOffset } = this.log;
+    await Promise.all([
+      this.deletedTopics.add(topics, minOffset, maxOffset),
+      ...topics.map((it) => this.queues.deleteTopic(it)),
+    ]);
   }
 
   close(): void {

@@ -58,6 +58,7 @@ export class StoreParts {
     this.dispatcher = new CommitLogDispatcher(
       queues,
       index,
+      this.files.deletedTopics,
       flags,
       options.messageIndexEnable,
     );
@@ -106,9 +107,10 @@ export class StoreParts {
   }
 
   recoveryParts(): Omit<StoreRecoveryParts, "lastExitOk"> {
-    const { log, queues, index, checkpoint } = this.files;
+    const { log, queues, index, checkpoint, deletedTopics } = this.files;
     return {
       log,
+      deletedTopics,
       queues,
       index,
       checkpoint,
@@ -214,6 +216,16 @@ export class StoreParts {
     }
     this.doReput();
     return true;
+  }
+
+  /** Topics of which nothing was ever stored are left out. */
+  async deleteTopics(topics: readonly string[]): Promise<void> {
+    const { queues } = this.files;
+    const known = topics.filter((it) =>
+      this.queueOffsets.hasTopic(it) || queues.queueIds(it).length > 0
+    );
+    for (const it of known) this.queueOffsets.deleteTopic(it);
+    if (known.length > 0) await this.files.deleteTopics(known);
   }
 
   counters(): MessageStoreCounters {

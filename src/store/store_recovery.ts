@@ -14,6 +14,7 @@ import {
   recoveryStartOffset,
 } from "./commit_log_recovery.ts";
 import type { ConsumeQueueStore } from "./consume_queue_store.ts";
+import type { DeletedTopics } from "./deleted_topics.ts";
 import type { DelayLevelTable } from "./delay_level_table.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import type { IndexService } from "./index_service.ts";
@@ -27,6 +28,7 @@ export interface StoreRecoveryParts {
   readonly queues: ConsumeQueueStore;
   readonly index: IndexService;
   readonly checkpoint: StoreCheckpoint;
+  readonly deletedTopics: DeletedTopics;
   readonly queueOffsets: QueueOffsetTable;
   readonly delayLevels: DelayLevelTable;
   readonly options: MessageStoreOptions;
@@ -39,22 +41,24 @@ export async function recoverStore(
   parts: StoreRecoveryParts,
 ): Promise<RecoveryReport> {
   const { log, queues, index, checkpoint, lastExitOk } = parts;
+  parts.deletedTopics.load();
   log.mappedFileQueue.load(lastExitOk);
   queues.load(lastExitOk);
   checkpoint.load();
   const { rebuildFrom } = index.load(lastExitOk);
-  const found = queues.recover(lastExitOk);
+  queues.recover(lastExitOk);
+  const oldUnitsFrom = await removeOldUnits(parts);
   if (log.mappedFileQueue.files.length === 0) return await recoverEmpty(parts);
   const beyond: DispatchRequest[] = [];
   const missing = new MissingUnits(queues);
   const input = inputOf(
     parts,
-    found.maxPhyOffset,
+    queues.maxPhyOffset(),
     parts.options.messageIndexEnable ? rebuildFrom : undefined,
     beyond,
     missing,
   );
-  const start = recoveryStartOffset(input);
+  const start = Math.min(recoveryStartOffset(input), oldUnitsFrom);
   // What a power cut has left of newer units may be torn: they are all built again.
   if (!lastExitOk) await queues.truncateDirty(start);
   let report = recoverCommitLog(input, start);
@@ -80,6 +84,7 @@ async function recoverEmpty(
   }
   for (const topic of topics) await parts.queues.deleteTopic(topic);
   await parts.index.truncateDirty(0);
+  await parts.deletedTopics.limitTo(0);
   await parts.log.flush();
   return {
     startOffset: 0,
@@ -90,6 +95,38 @@ async function recoverEmpty(
     lastStoreTimestamp: 0,
     tail: null,
   };
+}
+
+/**
+ * Takes units of deleted topics out of the queues: a power cut may bring back files whose
+ * removal was on its way. Where the scan has to begin, so that the topics made again since have
+ * all of theirs.
+ */
+async function removeOldUnits(parts: StoreRecoveryParts): Promise<number> {
+  const { log, queues, deletedTopics } = parts;
+  let from = Number.MAX_SAFE_INTEGER;
+  for (const topic of deletedTopics.topics()) {
+    const minPhyOffset = deletedTopics.minPhyOffset(topic);
+    const queueIds = queues.queueIds(topic);
+    const old = queueIds.filter((it) =>
+      queues.get(topic, it)!.holdsUnitsBelow(minPhyOffset)
+    );
+    if (old.length === 0) continue;
+    if (old.length === queueIds.length) await queues.deleteTopic(topic);
+    else for (const it of old) await queues.resetQueue(topic, it);
+    const file = log.mappedFileQueue.fileAt(minPhyOffset);
+    from = Math.min(from, file?.fileFromOffset ?? from);
+  }
+  return from;
+}
+
+/** True for records that have a place in a queue. */
+function isCounted(
+  parts: StoreRecoveryParts,
+  { topic, phyOffset, sysFlag }: DispatchRequest,
+): boolean {
+  return !isWithoutQueueOffset(sysFlag) &&
+    !parts.deletedTopics.includes(topic, phyOffset);
 }
 
 function inputOf(
@@ -114,7 +151,7 @@ function inputOf(
     indexFrom,
     confirmOffset: confirmOffsetAtStart(options, checkpoint),
     dispatch: (request) => {
-      if (!isWithoutQueueOffset(request.sysFlag)) {
+      if (isCounted(parts, request)) {
         missing.look(request);
         queues.putMessagePosition(request);
       }
@@ -208,6 +245,7 @@ async function cut(
     });
   }
   await files.truncateDirtyFiles(endOffset, lastExitOk && isFreeSpace);
+  await parts.deletedTopics.limitTo(endOffset);
   await queues.truncateDirty(endOffset);
   await index.truncateDirty(endOffset);
   queues.correctMinOffset(log.minOffset);
@@ -229,8 +267,9 @@ function rebuildQueueOffsets(
     }
   }
   // Not visible yet, but their queue offsets are taken.
-  for (const { topic, queueId, queueOffset, sysFlag } of beyond) {
-    if (isWithoutQueueOffset(sysFlag)) continue;
+  for (const request of beyond) {
+    if (!isCounted(parts, request)) continue;
+    const { topic, queueId, queueOffset } = request;
     queueOffsets.raise(topic, queueId, queueOffset + 1);
   }
 }

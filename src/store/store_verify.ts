@@ -8,6 +8,7 @@ import {
   decodeDispatchRequest,
   isWithoutQueueOffset,
 } from "./commit_log_record.ts";
+import { readDeletedTopics } from "./deleted_topics.ts";
 import { DelayLevelTable } from "./delay_level_table.ts";
 import type { IndexGeometry } from "./index_file.ts";
 import { walkLog } from "./log_walk.ts";
@@ -94,6 +95,7 @@ class StoreVerifier {
       `${path}/consumequeue`,
       this.#log,
       findings,
+      readDeletedTopics(handles.fileSystem, path),
       lagSeverity,
     );
     const directory = `${path}/index`;

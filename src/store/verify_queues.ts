@@ -74,6 +74,8 @@ export class QueueVerifier {
     /** What units point into. */
     private readonly log: ReadOnlyFiles,
     private readonly findings: StoreFindings,
+    /** First offsets of topics that were deleted. */
+    private readonly deletedBelow: ReadonlyMap<string, number>,
     /** `warning` for what a store lags behind while it runs. */
     private readonly lagSeverity: "error" | "warning",
   ) {
@@ -94,6 +96,8 @@ export class QueueVerifier {
 
   /** To be called for every record that gets a unit, in the order of the log. */
   onRecord(request: DispatchRequest): void {
+    const deletedBelow = this.deletedBelow.get(request.topic) ?? 0;
+    if (request.phyOffset < deletedBelow) return;
     if (!this.#hasQueues(request.topic)) return;
     const queue = this.#queueOf(request.topic, request.queueId);
     this.#checkOrder(queue, request);

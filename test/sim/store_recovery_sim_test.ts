@@ -6,7 +6,7 @@ import { StoreStory, type StoryOptions } from "./store_story.ts";
 
 const SEED_COUNT = 1_000;
 /** Lives after which a missing sync must have shown. */
-const TAKEN_OUT_SEEDS_MAX = 200;
+const TAKEN_OUT_SEEDS_MAX = 500;
 const TIMEOUT_MS = 120_000;
 
 /** Every place that is synced, by name. */
@@ -18,6 +18,8 @@ const SYNC_SITES: readonly [name: string, kind: SyncCall["kind"], RegExp][] = [
   ["topic folder", "directory", /\/consumequeue\/[^/]+$/],
   ["queue folder", "directory", /\/consumequeue\/[^/]+\/\d$/],
   ["index folder", "directory", /\/index$/],
+  ["config folder", "directory", /\/config$/],
+  ["deletedTopics.json", "file", /\/deletedTopics\.json\.tmp$/],
   ["checkpoint", "file", /\/checkpoint$/],
   ["CommitLog file", "file", /\/commitlog\/\d+$/],
   ["ConsumeQueue file", "file", /\/consumequeue\/.+\/\d+$/],

@@ -24,7 +24,9 @@ interface Acked {
   readonly text: string;
 }
 
-const TOPICS = ["A", "%RETRY%B"];
+/** One is deleted now and then, the others never. */
+const DELETED_TOPIC = "D";
+const TOPICS = ["A", "%RETRY%B", DELETED_TOPIC];
 const QUEUE_COUNT = 2;
 const RECOVERY_MARGIN_MS = 3_000;
 const encoder = new TextEncoder();
@@ -39,6 +41,7 @@ export interface StoryOptions {
 export class StoreStory {
   readonly #site: StoreSite;
   readonly #acked: Acked[] = [];
+  readonly #deletion = new DeletionRecord();
   readonly #options: Partial<MessageStoreOptions>;
   #sent = 0;
   /** Recovery must not begin before it: everything below was made durable for good. */
@@ -95,7 +98,12 @@ export class StoreStory {
         `recovery began at ${startOffset}, ${this.#startBound} was durable`,
       );
     }
-    await new StoreChecker(this.#site, store, this.#acked).check();
+    await new StoreChecker(
+      this.#site,
+      store,
+      this.#acked,
+      this.#deletion,
+    ).check();
     await this.#site.clock.complete(store.start());
     return store;
   }
@@ -103,7 +111,10 @@ export class StoreStory {
   async #work(store: MessageStore): Promise<void> {
     const { random, clock } = this.#site;
     for (let turn = 2 + random.nextInt(14); turn > 0; turn--) {
-      switch (random.nextInt(8)) {
+      switch (random.nextInt(9)) {
+        case 8:
+          if (random.oneIn(3)) await this.#deleteTopic(store);
+          break;
         case 0:
           await clock.run(random.nextInt(2_000));
           store.tick(clock.nowMs());
@@ -122,6 +133,14 @@ export class StoreStory {
       await clock.run(random.nextInt(6));
       this.#noteStartBound(store);
     }
+  }
+
+  /** Sometimes the next messages come while it is running. */
+  async #deleteTopic(store: MessageStore): Promise<void> {
+    const { random, clock } = this.#site;
+    const promised = this.#deletion.begin(store.maxPhyOffset);
+    const deletion = store.deleteTopics([DELETED_TOPIC]).then(promised);
+    if (random.oneIn(2)) await clock.complete(deletion);
   }
 
   #message() {
@@ -211,6 +230,40 @@ export class StoreStory {
   }
 }
 
+/** Where the deletions of the one topic that is deleted lie in the log. */
+class DeletionRecord {
+  /** Records below it were deleted for good. */
+  promised = 0;
+  /** Deletions that nobody has answered: records below one of them may be gone. */
+  #begun = new Set<number>();
+  /** All that ever began, for good or not. */
+  readonly all: number[] = [];
+
+  /** Gives what to call when the deletion is answered. */
+  begin(phyOffset: number): () => void {
+    const begun = this.#begun;
+    begun.add(phyOffset);
+    this.all.push(phyOffset);
+    return () => {
+      // Of a life that has ended.
+      if (begun !== this.#begun) return;
+      begun.delete(phyOffset);
+      this.promised = Math.max(this.promised, phyOffset);
+    };
+  }
+
+  /** Where the topic may begin after a stop. */
+  candidates(): number[] {
+    return [this.promised, ...this.#begun].filter((it) => it >= this.promised);
+  }
+
+  /** The store has decided. */
+  settle(phyOffset: number): void {
+    this.promised = phyOffset;
+    this.#begun = new Set();
+  }
+}
+
 function keyOf(text: string): string {
   return `K${text.slice(0, text.indexOf(":"))}`;
 }
@@ -219,22 +272,42 @@ function keyOf(text: string): string {
 class StoreChecker {
   /** `topic/queueId` to the phyOffsets of its records, by queue offset. */
   readonly #inLog = new Map<string, number[]>();
+  #deletedBelow = 0;
 
   constructor(
     private readonly site: StoreSite,
     private readonly store: MessageStore,
     private readonly acked: readonly Acked[],
+    private readonly deletion: DeletionRecord,
   ) {}
 
   async check(): Promise<void> {
-    this.#walkLog();
-    this.#compareQueues();
+    this.#chooseDeletion();
     this.#findAcked();
     await this.#findKeys();
   }
 
+  /** With one of the deletions that may have happened everything must fit. */
+  #chooseDeletion(): void {
+    const candidates = this.deletion.candidates();
+    let failure: unknown;
+    for (const candidate of candidates) {
+      try {
+        this.#inLog.clear();
+        this.#walkLog(candidate);
+        this.#compareQueues();
+        this.#deletedBelow = candidate;
+        this.deletion.settle(candidate);
+        return;
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    throw failure;
+  }
+
   /** Offsets are dense and unique in the log itself. */
-  #walkLog(): void {
+  #walkLog(deletedBelow: number): void {
     const { commitLog } = this.store;
     const scan = new RecordScan(commitLog, commitLog.minOffset);
     for (;;) {
@@ -247,7 +320,18 @@ class StoreChecker {
       assert(step.kind === "record", `${step.kind} at ${scan.offset}`);
       const message = decodeMessageRecord(scan.bytes, step.position);
       const key = `${message.topic}/${message.queueId}`;
-      const offsets = this.#inLog.get(key) ?? [];
+      const isDeleted = message.topic === DELETED_TOPIC &&
+        scan.offset < deletedBelow;
+      if (isDeleted) {
+        scan.offset += step.size;
+        continue;
+      }
+      let offsets = this.#inLog.get(key) ?? [];
+      // A deletion that did not happen still began a queue anew.
+      const isAnew = message.topic === DELETED_TOPIC &&
+        message.queueOffset === 0 && offsets.length > 0 &&
+        this.deletion.all.some((it) => it > offsets[0]! && it <= scan.offset);
+      if (isAnew) offsets = [];
       this.#inLog.set(key, offsets);
       assertEquals(message.queueOffset, offsets.length, `offsets of ${key}`);
       offsets.push(scan.offset);
@@ -300,11 +384,18 @@ class StoreChecker {
     const decoder = new TextDecoder();
     for (const it of this.acked) {
       const where = `${it.topic}/${it.queueId}`;
+      if (this.#isDeleted(it)) continue;
       const phyOffset = this.#inLog.get(where)?.[it.queueOffset];
       assertEquals(phyOffset, it.phyOffset, `acked ${keyOf(it.text)}`);
       const { body } = this.#recordAt(it.phyOffset);
       assertEquals(decoder.decode(body), it.text);
     }
+  }
+
+  #isDeleted({ topic, queueId, phyOffset }: Acked): boolean {
+    if (topic !== DELETED_TOPIC) return false;
+    const first = this.#inLog.get(`${topic}/${queueId}`)?.[0] ?? Infinity;
+    return phyOffset < Math.max(this.#deletedBelow, first);
   }
 
   #recordAt(phyOffset: number) {
