@@ -286,3 +286,21 @@ test("A clock that jumps forward and back does not keep the store from starting"
   assertEquals(textsOf(again).slice(6, 8), ["future", "past"]);
   await again.shutdown();
 });
+
+test("Records of the millisecond of the last sync, but behind it, are a torn tail and no damage", async () => {
+  const site = new StoreSite();
+  const store = await site.open();
+  await site.pass(store, 60_000);
+  await site.clock.run(100);
+  put(store, { body: bytesOf("synced") });
+  store.tick(site.clock.nowMs());
+  while (store.lastCheckpointTimestamp === 0) await Promise.resolve();
+  const torn = put(store, { body: bytesOf("torn") });
+  put(store, { body: bytesOf("behind") });
+  site.disk.kill();
+  site.disk.plant(FIRST, new Uint8Array(torn.size), torn.phyOffset);
+  const again = await site.open();
+  assertEquals(again.recoveryReport!.corruptRecordCount, 0);
+  assertEquals(textsOf(again), ["synced"]);
+  await again.shutdown();
+});
