@@ -88,5 +88,6 @@ export function hostFacts(context: CliContext): HostFacts {
   return {
     hostname: host.hostname(),
     homeDirectory: context.process.env.HOME ?? ".",
+    memoryLimitBytes: context.runtime.host.memoryLimitBytes(),
   };
 }

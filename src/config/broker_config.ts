@@ -26,6 +26,7 @@ import {
   REMOTING_KEYS,
   remotingClientOptionsOf,
   remotingServerOptionsOf,
+  serverBufferedBytes,
 } from "./remoting_keys.ts";
 import { STORE_KEYS } from "./store_keys.ts";
 
@@ -69,6 +70,8 @@ export interface HostFacts {
   readonly hostname: string;
   /** `$HOME`; "." when unknown. */
   readonly homeDirectory: string;
+  /** Physical memory or the limit of the container, whichever is smaller. */
+  readonly memoryLimitBytes: number;
 }
 
 /** Which defaults: Apache's, or those of a small machine on loopback. */
@@ -109,6 +112,10 @@ export function loadBrokerConfig(
     : input.env.NAMESRV_ADDR;
   const loaded = loadConfig(BROKER_PROGRAM_KEYS, input, {
     storePathRootDir: `${host.homeDirectory}/store`,
+    bufferedBytesMax: serverBufferedBytes(
+      host.memoryLimitBytes,
+      profile === "standalone" ? 2 : 1,
+    ),
     brokerName: brokerNameOf(host.hostname),
     ...(namesrvAddr === undefined ? {} : { namesrvAddr }),
     ...(profile === "standalone" ? STANDALONE_DEFAULTS : {}),

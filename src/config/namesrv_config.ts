@@ -15,7 +15,11 @@ import { loadConfig, type LoadedConfig } from "./config_loader.ts";
 import type { ConfigInput } from "./config_sources.ts";
 import { host } from "./host_key.ts";
 import { LOG_KEYS } from "./log_keys.ts";
-import { REMOTING_KEYS, remotingServerOptionsOf } from "./remoting_keys.ts";
+import {
+  REMOTING_KEYS,
+  remotingServerOptionsOf,
+  serverBufferedBytes,
+} from "./remoting_keys.ts";
 
 /** Every key of NamesrvOptions (reference 15.3). */
 export const NAMESRV_KEYS = {
@@ -83,6 +87,7 @@ export function loadNamesrvConfig(
 ): NamesrvConfig {
   const loaded = loadConfig(NAMESRV_PROGRAM_KEYS, input, {
     kvConfigPath: `${facts.homeDirectory}/namesrv/kvConfig.json`,
+    bufferedBytesMax: serverBufferedBytes(facts.memoryLimitBytes, 1),
     configStorePath: input.file?.name ?? "",
   });
   return { ...loaded, slices: namesrvSlices(loaded.values) };

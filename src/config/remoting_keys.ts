@@ -6,6 +6,10 @@ import type {
 import { integer, millis, size, type ValuesOf } from "./config_key.ts";
 
 const MIB = 1024 * 1024;
+const BUFFERED_BYTES_MIN = 1 * MIB;
+const BUFFERED_BYTES_MAX = 128 * MIB;
+/** What all servers of a process buffer together, as part of its memory. */
+const BUFFERED_MEMORY_PART = 8;
 
 /** Limits of every connection, whoever opened it. */
 export const REMOTING_KEYS = {
@@ -15,9 +19,9 @@ export const REMOTING_KEYS = {
   }),
   connectionsMax: integer(10_000, "Connections of one port", { min: 1 }),
   bufferedBytesMax: size(
-    128 * MIB,
-    "Received and unsent bytes of all connections of one server",
-    { min: 1 * MIB },
+    BUFFERED_BYTES_MAX,
+    "Received and unsent bytes of all connections of one server; all servers of a process together have at most an eighth of its memory by default",
+    { min: BUFFERED_BYTES_MIN },
   ),
   inFlightRequestsMax: integer(
     8_192,
@@ -55,6 +59,15 @@ export const REMOTING_KEYS = {
     min: 1,
   }),
 } as const;
+
+/** The default of `bufferedBytesMax` where `servers` share a process. */
+export function serverBufferedBytes(
+  memoryLimitBytes: number,
+  servers: number,
+): number {
+  const share = Math.floor(memoryLimitBytes / BUFFERED_MEMORY_PART / servers);
+  return Math.max(BUFFERED_BYTES_MIN, Math.min(BUFFERED_BYTES_MAX, share));
+}
 
 type RemotingValues = ValuesOf<typeof REMOTING_KEYS>;
 

@@ -54,6 +54,13 @@ export class FrameDecoder {
     return this.#end - this.#start;
   }
 
+  /** Forgets what is kept. */
+  clear(): void {
+    this.#pending = NOTHING;
+    this.#start = 0;
+    this.#end = 0;
+  }
+
   /** The first bytes kept, at most `sizeMax`: for naming a foreign protocol. */
   peek(sizeMax: number): Uint8Array {
     return this.#pending.slice(

@@ -66,6 +66,7 @@ export class Channel
   #remoteHost: SocketAddress | null = null;
   #isOpen = true;
   #isClosed = false;
+  #isTerminated = false;
   #frames = 0;
   #bufferedBytes = 0;
   #receivedMs = 0;
@@ -174,6 +175,10 @@ export class Channel
   terminate(): void {
     this.#isOpen = false;
     this.#connection?.terminate();
+    // Memory is given back now: that the connection has ended may be told only later.
+    this.#isTerminated = true;
+    this.#decoder.clear();
+    this.#reportBuffered();
   }
 
   onData(bytes: Uint8Array): void {
@@ -253,7 +258,8 @@ export class Channel
   }
 
   #reportBuffered(): void {
-    const bytes = this.#isClosed ? 0 : this.pendingBytes + this.queuedBytes;
+    const isGone = this.#isClosed || this.#isTerminated;
+    const bytes = isGone ? 0 : this.pendingBytes + this.queuedBytes;
     const delta = bytes - this.#bufferedBytes;
     if (delta === 0) return;
     this.#bufferedBytes = bytes;

@@ -145,8 +145,9 @@ export class RemotingServer implements ChannelHost {
 
   onBuffered(delta: number): void {
     this.#bufferedBytes += delta;
-    if (delta > 0 && this.#bufferedBytes > this.#options.bufferedBytesMax) {
-      this.#shed();
+    if (delta <= 0) return;
+    while (this.#bufferedBytes > this.#options.bufferedBytesMax) {
+      if (!this.#shed()) break;
     }
   }
 
@@ -165,16 +166,16 @@ export class RemotingServer implements ChannelHost {
     this.#onProgress = null;
   }
 
-  /** Closes the connection that holds most; one is enough, the next comes with the next bytes. */
-  #shed(): void {
+  /** Closes the connection that holds most; false when none holds anything. */
+  #shed(): boolean {
     let largest: Channel | null = null;
     for (const channel of this.#channels) {
-      if (!channel.isOpen) continue;
       if (channel.bufferedBytes > (largest?.bufferedBytes ?? 0)) {
         largest = channel;
       }
     }
     largest?.shed();
+    return largest !== null;
   }
 
   #isBusy(): boolean {

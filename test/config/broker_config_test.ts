@@ -18,7 +18,11 @@ import {
 } from "../../src/remoting/remoting_options.ts";
 import { DEFAULT_MESSAGE_STORE_OPTIONS } from "../../src/store/store_options.ts";
 
-const HOST = { hostname: "edge-7", homeDirectory: "/home/rocket" };
+const HOST = {
+  hostname: "edge-7",
+  homeDirectory: "/home/rocket",
+  memoryLimitBytes: 8 * 1024 ** 3,
+};
 
 function load(
   options: {
@@ -268,4 +272,25 @@ test("loadBrokerConfig() sizes found in a store beat defaults only", () => {
   );
   assertEquals(config.slices.store.mappedFileSizeCommitLog, 134_217_728);
   assertEquals(config.slices.store.explicitKeys, []);
+});
+
+test("loadBrokerConfig() buffers at most an eighth of a small machine's memory", () => {
+  const MIB = 1024 * 1024;
+  const limits: [number, ConfigProfile, number][] = [
+    [64, "standalone", 4],
+    [128, "apache", 16],
+    [128, "standalone", 8],
+    [1024, "apache", 128],
+    [8192, "standalone", 128],
+    [1, "apache", 1],
+  ];
+  for (const [memory, profile, buffered] of limits) {
+    const { slices, values } = loadBrokerConfig(
+      { env: {}, settings: [] },
+      profile,
+      { ...HOST, memoryLimitBytes: memory * MIB },
+    );
+    assertEquals(slices.remotingServer.bufferedBytesMax, buffered * MIB);
+    assertEquals(values.bufferedBytesMax, buffered * MIB);
+  }
 });

@@ -32,7 +32,11 @@ function open(
         settings: [],
       },
       "apache",
-      { hostname: "h", homeDirectory: "/home" },
+      {
+        hostname: "h",
+        homeDirectory: "/home",
+        memoryLimitBytes: 8 * 1024 ** 3,
+      },
     );
   let nowMs = 1_000;
   const configuration = new Configuration(

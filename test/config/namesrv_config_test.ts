@@ -5,7 +5,11 @@ import { parseSetting } from "../../src/config/config_sources.ts";
 import { loadNamesrvConfig } from "../../src/config/namesrv_config.ts";
 import { DEFAULT_NAMESRV_OPTIONS } from "../../src/namesrv/namesrv_options.ts";
 
-const HOST = { hostname: "h", homeDirectory: "/home/rocket" };
+const HOST = {
+  hostname: "h",
+  homeDirectory: "/home/rocket",
+  memoryLimitBytes: 8 * 1024 ** 3,
+};
 
 test("loadNamesrvConfig() defaults are those of the room", () => {
   const { slices } = loadNamesrvConfig({ env: {}, settings: [] }, HOST);

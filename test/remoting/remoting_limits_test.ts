@@ -195,6 +195,33 @@ describe("remoting limits", () => {
     assertEquals(rig.server.bufferedBytes, 0);
   });
 
+  it("closes as many as it takes, before their ends are told", async () => {
+    const rig = await new RemotingRig([[10, echo]]).listen();
+    const peers = [];
+    for (const size of [1, 1.1, 1.2, 1.3, 0.1]) {
+      const peer = await rig.peer();
+      const body = new Uint8Array(2 * MIB);
+      peer.connection.write(
+        requestFrame(10, 1, { body }).slice(0, size * MIB),
+      );
+      await settle();
+      peers.push(peer);
+    }
+    rig.server.reconfigure({
+      ...rig.server.options,
+      bufferedBytesMax: 1.2 * MIB,
+    });
+    // One chunk: what the server holds is within the limit in the same turn.
+    peers[4]!.connection.peer.events.onData(new Uint8Array(1000));
+    assert(rig.server.bufferedBytes <= 1.2 * MIB);
+    await settle();
+    assertEquals(
+      peers.map((it) => it.isClosed),
+      [false, true, true, true, false],
+    );
+    assertEquals(rig.server.bufferedBytes, Math.floor(1.1 * MIB) + 1000);
+  });
+
   it("refuses connections beyond connectionsMax", async () => {
     const rig = await new RemotingRig([[10, echo]], { connectionsMax: 2 })
       .listen();
