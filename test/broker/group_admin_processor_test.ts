@@ -154,6 +154,7 @@ test("300 joins subscribers and groups with offsets", async () => {
       version: 0,
       connection: new RecordingConnection(),
       lastUpdateTimestamp: 0,
+      lastUpdateMs: 0,
     },
     {
       groupName: "live",

@@ -50,6 +50,7 @@ function subscribe(rig: ManagerRig, group: string, topic: string) {
     version: 401,
     connection: new RecordingConnection("10.0.0.9:7000"),
     lastUpdateTimestamp: 5,
+    lastUpdateMs: 5,
   };
   rig.consumerManager.registerConsumer(
     client,
@@ -187,6 +188,7 @@ test("203, 204 and 328 list connections", async () => {
     language: "GO",
     version: 401,
     lastUpdateTimestamp: 5,
+    lastUpdateMs: 5,
   }]]]);
 });
 
