@@ -17,7 +17,7 @@ export async function addressesOf(
 ): Promise<string[]> {
   if (target.brokerAddr !== undefined) return [target.brokerAddr];
   const { brokerAddrTable, clusterAddrTable } = await instance.namesrv
-    .clusterInfo();
+    .clusterInfoWithBrokers();
   let names: readonly string[];
   if (target.brokerName !== undefined) names = [target.brokerName];
   else {
@@ -48,7 +48,8 @@ export async function addressesOf(
 export async function allMasters(
   instance: MQClientInstance,
 ): Promise<{ brokerName: string; address: string }[]> {
-  const { brokerAddrTable } = await instance.namesrv.clusterInfo();
+  const { brokerAddrTable } = await instance.namesrv
+    .clusterInfoWithBrokers();
   return [...brokerAddrTable.values()].flatMap((it) => {
     const address = it.brokerAddrs.get(MASTER_ID);
     return address === undefined

@@ -3,6 +3,8 @@
  *
  * Invariants
  * - A server that does not answer or is not ready is left for the next one.
+ * - While none is ready (no broker has registered since their start) they are asked again, for
+ *   as long as one request may take.
  * - A server that was taken off the list is never asked again.
  */
 import type { Clock } from "../io/clock.ts";
@@ -47,6 +49,9 @@ export interface NamesrvClientOptions {
 
 /** Routes kept at most; the oldest go first. */
 const ROUTES_MAX = 100_000;
+
+/** Between two questions to name servers that are not ready. */
+const NOT_READY_PAUSE_MS = 200;
 
 /** The same topic is not asked for more often. */
 const ASK_AGAIN_MS = 1_000;
@@ -143,6 +148,14 @@ export class NamesrvClient {
     return decodeClusterInfo((await this.invokeOk(request)).body);
   }
 
+  /** As `clusterInfo`, but waits a moment for the first broker. */
+  async clusterInfoWithBrokers(): Promise<ClusterInfo> {
+    return await this.#untilReady(
+      () => this.clusterInfo(),
+      (it) => it.brokerAddrTable.size > 0,
+    );
+  }
+
   /** The answer of the first server that gives one. Throws `MQClientError`. */
   async invoke(request: RemotingCommand): Promise<RemotingCommand> {
     const { response } = await this.#invokeFirst(request, () => true);
@@ -188,10 +201,12 @@ export class NamesrvClient {
       RequestCode.GET_ROUTEINFO_BY_TOPIC,
       encodeGetRouteInfoRequestHeader(topic),
     );
+    // A route that was known stays in use: nobody has to wait for a better one.
+    const isKnown = this.#routes.has(topic);
     try {
-      const { address, response } = await this.#invokeFirst(
-        request,
-        isRouteAnswer,
+      const { address, response } = await this.#untilReady(
+        () => this.#invokeFirst(request, isRouteAnswer),
+        (it) => isKnown || isRouteAnswer(it.response),
       );
       if (response.code === ResponseCode.SUCCESS) {
         const route = decodeTopicRouteData(response.body);
@@ -228,6 +243,22 @@ export class NamesrvClient {
       atMs: nowMs - this.#options.routeAgeMaxMs + ASK_AGAIN_MS,
       askAgainMs: nowMs + ASK_AGAIN_MS,
     });
+  }
+
+  /** Asks until the answer is a ready server's, or the time of one request is over. */
+  async #untilReady<T>(
+    ask: () => Promise<T>,
+    isReady: (answer: T) => boolean,
+  ): Promise<T> {
+    const deadlineMs = this.#clock.monotonicMs() + this.#options.timeoutMs;
+    for (;;) {
+      const answer = await ask();
+      const nextMs = this.#clock.monotonicMs() + NOT_READY_PAUSE_MS;
+      if (isReady(answer) || nextMs > deadlineMs) return answer;
+      await new Promise<void>((resolve) =>
+        this.#clock.after(NOT_READY_PAUSE_MS, resolve)
+      );
+    }
   }
 
   /** Tries the servers from the current one on until one gives a wanted answer; else the last answer. */

@@ -158,9 +158,9 @@ export class Producer implements ClientMember {
       : 1;
     let failure: unknown;
     for (let index = 0; index < tries; index++) {
-      const leftMs = deadlineMs - this.#instance.nowMs();
-      if (leftMs <= 0) break;
+      if (this.#instance.nowMs() >= deadlineMs) break;
       const { info, isTemplate } = await this.#publishInfo(outgoing.topic);
+      const leftMs = Math.max(1, deadlineMs - this.#instance.nowMs());
       const queue = outgoing.queue ?? info.selectOneMessageQueue(avoided);
       const address = queue && addressOf(info, queue);
       if (queue === undefined || address === undefined) {

@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { test } from "node:test";
 import { MQClientError } from "../../src/client/mq_client_error.ts";
 import { NamesrvClient } from "../../src/client/namesrv_client.ts";
+import { encodeClusterInfo } from "../../src/protocol/body/cluster_info.ts";
 import { encodeTopicRouteData } from "../../src/protocol/body/topic_route_data.ts";
 import {
   createResponse,
@@ -77,12 +78,59 @@ test("NamesrvClient leaves a server that is not ready for one that is", async ()
   const { answers, client } = rig("a", "b");
   answers.set("a", notReady).set("b", routeTo("x"));
   assertEquals(await brokerOf(client), "x");
+});
+
+test("NamesrvClient asks again while no server is ready, as long as one request may take", async () => {
+  const { asked, answers, client, clock } = rig("a", "b");
+  answers.set("a", notReady).set("b", notReady);
+  clock.after(1_000, () => answers.set("b", routeTo("x")));
+  assertEquals(await clock.complete(brokerOf(client)), "x");
+  assertEquals(asked.length, 12);
+  const startedMs = clock.monotonicMs();
   answers.set("b", notReady);
   await assertRejects(
-    () => client.refreshRoute("U"),
+    () => clock.complete(client.refreshRoute("U")),
     MQClientError,
     "refused GET_ROUTEINFO_BY_TOPIC with SYSTEM_ERROR (1): name server is not ready",
   );
+  assertEquals(clock.monotonicMs() - startedMs, 3_000);
+  // Who has a route need not wait.
+  asked.length = 0;
+  client.expireRoute("T");
+  assertEquals(await brokerOf(client), "x");
+  assertEquals(asked.length, 2);
+});
+
+test("NamesrvClient.clusterInfoWithBrokers() waits for the first broker", async () => {
+  const { asked, answers, client, clock } = rig("a");
+  const cluster = (name: string | undefined): Answer => () =>
+    createResponse(
+      0,
+      null,
+      {},
+      encodeClusterInfo({
+        brokerAddrTable: new Map(
+          name === undefined ? [] : [[name, {
+            cluster: "c",
+            brokerName: name,
+            brokerAddrs: new Map([[0, "10.0.0.1:1"]]),
+            enableActingMaster: false,
+            zoneName: null,
+          }]],
+        ),
+        clusterAddrTable: new Map(),
+      }),
+    );
+  answers.set("a", cluster(undefined));
+  clock.after(1_000, () => answers.set("a", cluster("x")));
+  const info = await clock.complete(client.clusterInfoWithBrokers());
+  assertEquals([...info.brokerAddrTable.keys()], ["x"]);
+  answers.set("a", cluster(undefined));
+  asked.length = 0;
+  const none = await clock.complete(client.clusterInfoWithBrokers());
+  assertEquals([none.brokerAddrTable.size, asked.length], [0, 16]);
+  await clock.complete(client.clusterInfo());
+  assertEquals(asked.length, 17);
 });
 
 test("NamesrvClient.route() serves an old route while it asks for a new one", async () => {

@@ -195,6 +195,20 @@ test("Producer.send() says when nobody creates the topic", async () => {
   );
 });
 
+test("Producer.send() waits for the first broker of a name server that has just started", async () => {
+  const it = new SimSite();
+  await it.namesrv();
+  const producer = new Producer(it.instance(), {
+    ...DEFAULT_PRODUCER_OPTIONS,
+    producerGroup: "p",
+  });
+  producer.start();
+  const sending = producer.send({ topic: "T", body: bytesOf("x") });
+  await it.clock.run(1_500);
+  await it.broker("broker-a", "10.0.0.1", ["T"]);
+  assertEquals((await it.clock.complete(sending)).sendStatus, "SEND_OK");
+});
+
 test("Producer.sendBatch() and sendOneway() reach the broker", async () => {
   const { clock, a, b, producer } = await site();
   const result = await clock.complete(producer.sendBatch([
