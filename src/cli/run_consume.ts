@@ -5,9 +5,11 @@ import {
   type ConsumerOptions,
   DEFAULT_CONSUMER_OPTIONS,
 } from "../client/consumer_options.ts";
+import { MQClientError } from "../client/mq_client_error.ts";
+import type { MQClientInstance } from "../client/mq_client_instance.ts";
 import type { ConsumeFromWhere } from "../model/heartbeat_data.ts";
 import { groupError, topicError } from "../model/validators.ts";
-import type { CliContext } from "./cli_context.ts";
+import { type CliContext, printWarning } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
 import { withClient } from "./client_session.ts";
 import type { ConsumeFlags } from "./consume_command.ts";
@@ -19,7 +21,10 @@ const NEWLINE = Uint8Array.of(10);
 /** A member that leaves is missed sooner when its pulls do not last long. */
 const SUSPEND_MS = 5_000;
 
-/** Prints bodies until `--count`, `--timeout` or a signal. */
+/** Why it ended; an error is a refusal that stays. */
+type End = "count" | "timeout" | "signal" | MQClientError;
+
+/** Prints bodies until `--count`, `--timeout`, a signal, or a refusal that stays. */
 export async function consume(
   context: CliContext,
   topic: string,
@@ -27,7 +32,7 @@ export async function consume(
 ): Promise<void> {
   const options = optionsOf(topic, flags);
   await withClient(context, flags, async (instance) => {
-    const ended = Promise.withResolvers<"count" | "timeout" | "signal">();
+    const ended = Promise.withResolvers<End>();
     let left = flags.count ?? Infinity;
     const consumer = new Consumer(instance, options, (messages) => {
       let done = 0;
@@ -44,6 +49,7 @@ export async function consume(
       if (left <= 0) ended.resolve("count");
       return done;
     });
+    consumer.onRefused = (error) => ended.resolve(error);
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       context.process.onSignal(signal, () => ended.resolve("signal"));
     }
@@ -55,13 +61,45 @@ export async function consume(
       );
     try {
       await consumer.start();
+      if (flags.timeout === undefined) {
+        await warnOfUnknown(context, instance, topic);
+      }
       const end = await ended.promise;
-      context.exitCode = end === "timeout" && flags.count !== undefined ? 1 : 0;
+      if (end instanceof MQClientError) throw end;
+      if (end === "timeout") await checkEnough(instance, topic, flags, left);
     } finally {
       timer?.cancel();
       await consumer.stop();
     }
   });
+}
+
+/** Who waits without end should know what for. */
+async function warnOfUnknown(
+  context: CliContext,
+  instance: MQClientInstance,
+  topic: string,
+): Promise<void> {
+  if (await instance.namesrv.route(topic) !== undefined) return;
+  printWarning(context, `Topic ${topic} does not exist yet: waiting for it`);
+}
+
+/** Throws CliError when the time was over too soon. */
+async function checkEnough(
+  instance: MQClientInstance,
+  topic: string,
+  { count, timeout }: ConsumeFlags,
+  left: number,
+): Promise<void> {
+  if (await instance.namesrv.route(topic) === undefined) {
+    throw new CliError(
+      `Topic ${topic} does not exist: waited ${timeout} s for it`,
+    );
+  }
+  if (count === undefined) return;
+  throw new CliError(
+    `${count - left} of ${count} messages came within ${timeout} s`,
+  );
 }
 
 function optionsOf(topic: string, flags: ConsumeFlags): ConsumerOptions {

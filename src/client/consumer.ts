@@ -21,7 +21,7 @@ import {
 import { RequestCode } from "../protocol/request_code.ts";
 import { allocateMessageQueueAveragely } from "./allocate_message_queue_averagely.ts";
 import type { ConsumerOptions, MessageListener } from "./consumer_options.ts";
-import { messageOf, MQClientError } from "./mq_client_error.ts";
+import { isPermanent, messageOf, MQClientError } from "./mq_client_error.ts";
 import {
   anyAddressOf,
   type ClientMember,
@@ -46,6 +46,12 @@ const HANDOVER_MS = 300;
 
 /** Consumes for one group. */
 export class Consumer implements ClientMember {
+  /**
+   * Takes refusals that will not pass (no permission, an expression that the
+   * broker cannot read), instead of a warning for each try. The queue it is
+   * about is not pulled any more; may be called once for each.
+   */
+  onRefused: ((error: MQClientError) => void) | null = null;
   readonly #instance: MQClientInstance;
   readonly #options: ConsumerOptions;
   readonly #listener: MessageListener;
@@ -294,6 +300,7 @@ export class Consumer implements ClientMember {
         listener: this.#listener,
         subscription,
         onBrokerForgot: () => this.#onBrokerForgot(),
+        onFailed: (error) => this.#isTaken(error),
       },
       queue,
       offset,
@@ -338,7 +345,15 @@ export class Consumer implements ClientMember {
     );
   }
 
+  /** True when it is a permanent refusal and there is somebody to take it. */
+  #isTaken(error: unknown): boolean {
+    if (this.onRefused === null || !isPermanent(error)) return false;
+    this.onRefused(error);
+    return true;
+  }
+
   #warn(error: unknown): void {
+    if (this.#isTaken(error)) return;
     this.#instance.ports.logger.warn(messageOf(error), {
       group: this.#options.consumerGroup,
     });

@@ -1,6 +1,6 @@
 /** MQClientError: a broker or name server said no, in a sentence. */
 import { requestCodeName } from "../protocol/request_code.ts";
-import { responseCodeName } from "../protocol/response_code.ts";
+import { ResponseCode, responseCodeName } from "../protocol/response_code.ts";
 import type { RemotingCommand } from "../protocol/remoting_command.ts";
 import {
   RemotingClosedError,
@@ -41,6 +41,22 @@ export function refusedBy(
     remark,
     address,
   );
+}
+
+const PERMANENT_CODES: ReadonlySet<number> = new Set([
+  ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
+  ResponseCode.NO_PERMISSION,
+  ResponseCode.SUBSCRIPTION_PARSE_FAILED,
+  ResponseCode.INVALID_PARAMETER,
+]);
+
+/** True when the same request would be refused again, until somebody changes the broker. */
+export function isPermanent(error: unknown): error is MQClientError {
+  if (!(error instanceof MQClientError) || error.code === null) return false;
+  // Brokers say 1 of whatever failed, and of what they lack: only the latter stays.
+  return PERMANENT_CODES.has(error.code) ||
+    error.code === ResponseCode.SYSTEM_ERROR &&
+      /not support/i.test(error.remark ?? "");
 }
 
 /** True when no answer came: another server may have one. */

@@ -39,6 +39,8 @@ export interface PullContext {
   readonly subscription: SubscriptionData;
   /** The broker does not know the group or the subscription, or went away. */
   onBrokerForgot(): void;
+  /** True when somebody takes care of a failed pull: the task ends. */
+  onFailed(error: unknown): boolean;
 }
 
 /** One queue of a consumer. */
@@ -108,7 +110,7 @@ export class PullTask {
       try {
         await this.#pullOnce();
       } catch (error) {
-        if (this.#isStopped) return;
+        if (this.#isStopped || this.#context.onFailed(error)) return;
         instance.ports.logger.warn(
           `Cannot pull from ${this.queue.topic} queue ${this.queue.queueId} ` +
             `of ${this.queue.brokerName}: ${messageOf(error)}`,

@@ -288,6 +288,44 @@ test("Consumer waits for a topic that is not there yet", async () => {
   assertEquals(seen, ["x"]);
 });
 
+for (
+  const [code, remark, isPermanent] of [
+    [
+      1,
+      "The broker does not support consumer to filter message by SQL92",
+      true,
+    ],
+    [3, "", true],
+    [16, "the topic is not readable", true],
+    [23, "parse the consumer's subscription failed", true],
+    [29, "queueId 9 is illegal", true],
+    [1, "store getMessage return null", false],
+    [2, "busy", false],
+    [14, "not now", false],
+    [24, "the group is unknown", false],
+  ] as const
+) {
+  test(`Consumer.onRefused ${isPermanent ? "takes" : "leaves"} ${code} ${remark}`, async () => {
+    const { it: sim, clock, broker, consumer } = await site();
+    broker.script.set(PULL, () => createResponse(code, remark));
+    const { consumer: it } = consumer();
+    const refused: MQClientError[] = [];
+    it.onRefused = (error) => void refused.push(error);
+    await clock.complete(it.start());
+    await clock.run(5_000);
+    const pulls = broker.requests.filter((it) =>
+      it.code === PULL && it.extFields.topic === "T"
+    );
+    // Two queues: no try after a refusal that stays, and no warning.
+    assertEquals(pulls.length === 2, isPermanent, `${pulls.length} pulls`);
+    const warnings = sim.logger.lines.filter((it) => it.level === "warn");
+    assertEquals(warnings.length === 0, isPermanent);
+    assertEquals(refused.length > 0, isPermanent);
+    for (const error of refused) assertEquals(error.code, code);
+    await clock.complete(it.stop());
+  });
+}
+
 test("Consumer.start() says when there is no name server, and what no broker takes", async () => {
   const sim = new SimSite();
   sim.namesrvs.push("10.0.9.9:9876");
