@@ -28,8 +28,12 @@ export async function showMessage(
   id: string,
   flags: ShowMessageFlags,
 ): Promise<void> {
-  if (decodeMessageId(id) === undefined) {
-    throw new CliError(`Cannot use message id ${id}: give 32 hex digits`, 2);
+  // Every text may be an id that some client made; without a topic it must say where it lies.
+  if (flags.topic === undefined && decodeMessageId(id) === undefined) {
+    throw new CliError(
+      `Cannot use message id ${id}: it is no offset id (32 or 56 hex digits); for an id that a client made, as produce prints, give --topic`,
+      2,
+    );
   }
   await withAdmin(context, flags, async (admin) => {
     const message = flags.topic === undefined
@@ -38,7 +42,7 @@ export async function showMessage(
     if (message === undefined) {
       throw new CliError(
         flags.topic === undefined
-          ? `No broker has a message with offset id ${id}; for a client's id give --topic`
+          ? `No broker has a message with offset id ${id}; for an id that a client made, as produce prints, give --topic`
           : `Topic ${flags.topic} has no message ${id}`,
       );
     }
@@ -61,7 +65,8 @@ export async function queryMessages(
   };
   await withAdmin(context, flags, async (admin) => {
     const found = await admin.messages.byKey(topic, flags.key, query);
-    if (found.length === 0 && flags.json !== true) {
+    if (found.length === 0) {
+      if (flags.json === true) print(context, flags, found);
       throw new CliError(`Topic ${topic} has no message with key ${flags.key}`);
     }
     print(context, flags, found);
