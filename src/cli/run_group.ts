@@ -1,6 +1,7 @@
 /** The work of `pocketmq group`. */
+import type { MQAdmin } from "../client/mq_admin.ts";
 import { createSubscriptionGroupConfig } from "../model/subscription_group_config.ts";
-import { groupError } from "../model/validators.ts";
+import { groupError, isSystemGroup } from "../model/validators.ts";
 import { type CliContext, printLine } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
 import { targetOf, withAdmin } from "./client_session.ts";
@@ -37,6 +38,11 @@ export async function listGroups(
   });
 }
 
+async function checkExists(admin: MQAdmin, group: string): Promise<void> {
+  if (await admin.groups.exists(group)) return;
+  throw new CliError(`Group ${group} does not exist`);
+}
+
 /** `group show`. */
 export async function showGroup(
   context: CliContext,
@@ -46,7 +52,8 @@ export async function showGroup(
   await withAdmin(context, flags, async (admin) => {
     const connection = await admin.groups.connections(group);
     if (connection === undefined) {
-      throw new CliError(`Group ${group} has no member on line`);
+      await checkExists(admin, group);
+      throw new CliError(`Group ${group} exists, but has no member on line`);
     }
     const subscriptions = [...connection.subscriptionTable.values()];
     printRows(
@@ -81,6 +88,7 @@ export async function lagOfGroup(
 ): Promise<void> {
   await withAdmin(context, flags, async (admin) => {
     const progress = await admin.groups.progress(group);
+    if (progress.offsets.length === 0) await checkExists(admin, group);
     const queues = progress.offsets.filter((it) =>
       flags.topic === undefined || it.queue.topic === flags.topic
     ).map(({ queue, ...it }) => ({
@@ -124,6 +132,7 @@ export async function resetOffsetOfGroup(
     ? END_TIMESTAMP
     : parseTime("--to", to, "first, last, or ");
   await withAdmin(context, flags, async (admin) => {
+    await checkExists(admin, group);
     const queues = await admin.groups.resetOffset({
       group,
       topic,
@@ -165,7 +174,14 @@ export async function deleteGroup(
   group: string,
   flags: TargetFlags,
 ): Promise<void> {
+  if (isSystemGroup(group)) {
+    throw new CliError(
+      `Cannot delete group ${group}: it belongs to the system`,
+      2,
+    );
+  }
   await withAdmin(context, flags, async (admin) => {
+    await checkExists(admin, group);
     const brokers = await admin.groups.delete(group, targetOf(flags));
     printDone(context, flags, `group ${group} is deleted on`, {
       group,

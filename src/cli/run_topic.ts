@@ -145,7 +145,16 @@ export async function deleteTopic(
   topic: string,
   flags: TargetFlags,
 ): Promise<void> {
+  if (isSystemTopic(topic)) {
+    throw new CliError(
+      `Cannot delete topic ${topic}: it belongs to the system`,
+      2,
+    );
+  }
   await withAdmin(context, flags, async (admin) => {
+    if (await admin.topics.route(topic) === undefined) {
+      throw new CliError(`Topic ${topic} does not exist`);
+    }
     const brokers = await admin.topics.delete(topic, targetOf(flags));
     printDone(context, flags, `topic ${topic} is deleted on`, {
       topic,

@@ -88,6 +88,11 @@ export class GroupAdmin {
     return new Map([...groups].sort(([a], [b]) => a < b ? -1 : 1));
   }
 
+  /** True when a broker has it. */
+  async exists(group: string): Promise<boolean> {
+    return (await this.list()).has(group);
+  }
+
   /** Makes or changes a group; returns the brokers that took it. */
   async create(
     config: SubscriptionGroupConfig,
