@@ -1,16 +1,19 @@
 /** withClient: one client instance for the length of one tool command. */
-import { DEFAULT_CLIENT_OPTIONS } from "../client/client_options.ts";
+import {
+  DEFAULT_CLIENT_OPTIONS,
+  namesrvAddrsOf,
+} from "../client/client_options.ts";
 import type { AdminTarget } from "../client/admin_target.ts";
 import { MQAdmin } from "../client/mq_admin.ts";
 import { MQClientInstance } from "../client/mq_client_instance.ts";
 import { environmentNameOf } from "../config/config_sources.ts";
+import { isHostPort } from "../model/host_port.ts";
 import type { CliContext } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
 import type { ClientFlags } from "./options.ts";
 
 const DEFAULT_NAMESRV = "127.0.0.1:9876";
 const REQUEST_TIMEOUT_MS = 5_000;
-const ADDRESS = /^(?:\[[0-9a-f:.]+\]|[^\s:[\]]+):\d{1,5}$/i;
 
 /** The flag, else the variables, else this machine. Throws CliError for what is no address. */
 export function namesrvAddrOf(
@@ -18,11 +21,12 @@ export function namesrvAddrOf(
   flags: ClientFlags,
 ): string {
   const { env } = context.process;
-  const text = flags.namesrv ?? env[environmentNameOf("namesrvAddr")] ??
-    env.NAMESRV_ADDR ?? DEFAULT_NAMESRV;
-  const wrong = text.split(";").map((it) => it.trim()).find((it) =>
-    it !== "" && !ADDRESS.test(it)
-  );
+  const text = flags.namesrv ?? (env[environmentNameOf("namesrvAddr")] ||
+    env.NAMESRV_ADDR || DEFAULT_NAMESRV);
+  const addresses = namesrvAddrsOf(text);
+  const wrong = addresses.length === 0
+    ? JSON.stringify(text)
+    : addresses.find((it) => !isHostPort(it));
   if (wrong !== undefined) {
     throw new CliError(
       `Cannot use name server ${wrong}: give host:port, several separated by ;`,
@@ -72,16 +76,25 @@ export function withAdmin<T>(
   );
 }
 
-/** `--broker` is an address or a name; `--cluster` a name. */
+/** `--broker` is an address or a name; `--cluster` a name. Throws CliError for what is neither. */
 export function targetOf(
   flags: { readonly broker?: string; readonly cluster?: string },
 ): AdminTarget {
+  const { broker, cluster } = flags;
   return {
-    ...(flags.broker === undefined
+    ...(broker === undefined
       ? {}
-      : ADDRESS.test(flags.broker)
-      ? { brokerAddr: flags.broker }
-      : { brokerName: flags.broker }),
-    ...(flags.cluster === undefined ? {} : { clusterName: flags.cluster }),
+      : isHostPort(broker)
+      ? { brokerAddr: broker }
+      : { brokerName: brokerNameOf(broker) }),
+    ...(cluster === undefined ? {} : { clusterName: cluster }),
   };
+}
+
+function brokerNameOf(broker: string): string {
+  if (broker !== "" && !broker.includes(":")) return broker;
+  throw new CliError(
+    `Cannot use broker ${JSON.stringify(broker)}: give its name, or host:port`,
+    2,
+  );
 }

@@ -15,7 +15,7 @@ export function clusterCommand(context: CliContext): Command {
   );
   command.addCommand(
     withClientFlags(commandOf("status", "everything one broker says of itself"))
-      .argument("<broker>", "host:port")
+      .argument("<broker>", "name, or host:port")
       .action(async (broker: string, flags: ClientFlags) =>
         (await actions()).brokerStatus(context, broker, flags)
       ),

@@ -1,6 +1,9 @@
 /** The work of `pocketmq cluster`. */
+import type { MQAdmin } from "../client/mq_admin.ts";
+import { anyAddressOf } from "../client/mq_client_instance.ts";
 import type { CliContext } from "./cli_context.ts";
-import { withAdmin } from "./client_session.ts";
+import { CliError } from "./cli_error.ts";
+import { targetOf, withAdmin } from "./client_session.ts";
 import type { ClientFlags } from "./options.ts";
 import { printFields, printRows } from "./output.ts";
 
@@ -35,6 +38,21 @@ export async function listCluster(
   });
 }
 
+/** The address of an address, or of a broker's name: its master's, else any. */
+async function addressOf(admin: MQAdmin, broker: string): Promise<string> {
+  const { brokerAddr } = targetOf({ broker });
+  if (brokerAddr !== undefined) return brokerAddr;
+  const { brokerAddrTable } = await admin.cluster.info();
+  const address = anyAddressOf(brokerAddrTable.get(broker));
+  if (address !== undefined) return address;
+  const names = [...brokerAddrTable.keys()].sort().join(", ");
+  throw new CliError(
+    `No broker is registered as ${broker}; give host:port${
+      names === "" ? "" : `, or one of ${names}`
+    }`,
+  );
+}
+
 /** `cluster status`. */
 export async function brokerStatus(
   context: CliContext,
@@ -42,7 +60,9 @@ export async function brokerStatus(
   flags: ClientFlags,
 ): Promise<void> {
   await withAdmin(context, flags, async (admin) => {
-    const info = await admin.cluster.runtimeInfo(broker);
+    const info = await admin.cluster.runtimeInfo(
+      await addressOf(admin, broker),
+    );
     printFields(
       context,
       flags,

@@ -40,7 +40,10 @@ function parsePerm(text: string): number {
 /** `--broker`, `--cluster`. */
 export function withTargetFlags(command: Command): Command {
   return withClientFlags(command)
-    .option("--broker <address>", "one broker, host:port (else all masters)")
+    .option(
+      "--broker <broker>",
+      "one broker, name or host:port (else all masters)",
+    )
     .option("--cluster <name>", "all masters of one cluster");
 }
 

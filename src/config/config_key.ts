@@ -5,6 +5,7 @@
  * K, M or G (powers of 1024), because nobody can check 1073741824 by eye.
  */
 import { z } from "zod";
+import { isHostPort } from "../model/host_port.ts";
 
 /** What a number counts. */
 export type ConfigUnit = "ms" | "s" | "min" | "h" | "bytes" | "%" | "pages";
@@ -230,16 +231,11 @@ export function addresses(
     ...options,
     errorOf: (value) => {
       const wrong = value.split(";").map((it) => it.trim()).find((it) =>
-        it !== "" && !isAddress(it)
+        it !== "" && !isHostPort(it)
       );
       return wrong === undefined
         ? undefined
         : `give host:port, several separated by ";" ("${wrong}" is none)`;
     },
   });
-}
-
-function isAddress(text: string): boolean {
-  const match = /^(?:\[[0-9a-f:.]+\]|[^\s:[\]]+):(\d{1,5})$/i.exec(text);
-  return match !== null && Number(match[1]) > 0 && Number(match[1]) <= 65_535;
 }

@@ -51,13 +51,17 @@ test("standalone serves the tools", () =>
     };
     await ok("topic", "create", "Orders", "--queues", "2");
     const sent = await ok("produce", "Orders", "one", "--key", "k1", "--json");
-    const { offsetMsgId } = JSON.parse(sent);
+    const { msgId, offsetMsgId } = JSON.parse(sent);
     await ok("produce", "Orders", "--size", "3", "--tag", "A");
     assertEquals(JSON.parse(await ok("topic", "list", "--json")), ["Orders"]);
     const found = JSON.parse(
       await ok("message", "show", offsetMsgId, "--json"),
     );
     assertEquals(found[0].body, "one");
+    const byClientId = JSON.parse(
+      await ok("message", "show", msgId, "--topic", "Orders", "--json"),
+    );
+    assertEquals(byClientId, found);
     const bodies = await ok(
       "consume",
       "Orders",
@@ -105,10 +109,50 @@ test("standalone serves the tools", () =>
     );
     const dumped = await run(["store", "dump", store, "--json"]);
     assertEquals(dumped.stdout.trim().split("\n").length, 2);
-    const missing = await run(["topic", "show", "Nothing", ...n]);
-    assertEquals(missing.code, 1);
-    assertEquals(missing.stderr.trim().split("\n").length, 1);
+    const brokerName = JSON.parse(await ok("cluster", "list", "--json"))[0]
+      .brokerName;
+    assertEquals(
+      JSON.parse(await ok("cluster", "status", brokerName, "--json"))
+        .brokerVersionDesc,
+      JSON.parse(await ok("cluster", "status", listeners.broker!, "--json"))
+        .brokerVersionDesc,
+    );
+    await ok("group", "create", "idle");
+    for (const [args, sentence] of FAILURES) {
+      const { code, stdout, stderr } = await run([...args, ...n]);
+      assertEquals([code, stdout], [1, ""], args.join(" "));
+      assertEquals(stderr.trim().split("\n").length, 1, stderr);
+      assert(stderr.includes(sentence), `"${sentence}" in "${stderr}"`);
+    }
+    await ok("group", "delete", "idle");
   }));
+
+const CONSUME = ["--group", "g", "--timeout", "1"];
+
+const FAILURES: readonly [args: readonly string[], sentence: string][] = [
+  [["topic", "show", "Nothing"], "Nothing"],
+  [["topic", "delete", "Nothing"], "Topic Nothing does not exist"],
+  [["group", "lag", "nope"], "Group nope does not exist"],
+  [["group", "show", "nope"], "Group nope does not exist"],
+  [["group", "show", "idle"], "Group idle exists, but has no member on line"],
+  [["group", "delete", "nope"], "Group nope does not exist"],
+  [
+    ["group", "reset-offset", "nope", "--topic", "Orders", "--to", "first"],
+    "Group nope does not exist",
+  ],
+  [["cluster", "status", "nope"], "No broker is registered as nope"],
+  [["message", "query", "Orders", "--key", "no"], "no message with key no"],
+  [["message", "query", "Nope", "--key", "no"], "Topic Nope does not exist"],
+  [["consume", "Nope", ...CONSUME], "Topic Nope does not exist: waited 1 s"],
+  [
+    ["consume", "Orders", ...CONSUME, "--count", "3"],
+    "of 3 messages came within 1 s",
+  ],
+  [
+    ["consume", "Orders", "--group", "sql", "--sql", "a > 1"],
+    "does not support consumer to filter message by SQL92",
+  ],
+];
 
 test("standalone answers on its admin port", () =>
   withServer(async ({ listeners }) => {
