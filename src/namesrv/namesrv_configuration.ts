@@ -32,7 +32,14 @@ const SCAN_INTERVAL_MIN_MS = 100;
 
 /** How an update ended. */
 export type ConfigUpdate =
-  | { readonly kind: "updated"; readonly options: NamesrvOptions }
+  | {
+    readonly kind: "updated";
+    readonly options: NamesrvOptions;
+    /** What has another value now. */
+    readonly changed: readonly string[];
+    /** What this name server does not know. */
+    readonly unknown: readonly string[];
+  }
   | {
     readonly kind: "refused";
     readonly code: number;
@@ -48,7 +55,7 @@ export function configEntries(options: NamesrvOptions): [string, string][] {
 
 /**
  * `options` with the changes of `properties`; all or none. Unknown keys are
- * ignored, as in Java; what is changed so lasts until the next start.
+ * named, not refused, as in Java; what is changed so lasts until the next start.
  */
 export function updateConfig(
   options: NamesrvOptions,
@@ -58,6 +65,7 @@ export function updateConfig(
     Object.entries(options),
   );
   const changes: Record<string, number | boolean> = {};
+  const unknown: string[] = [];
   for (const [key, text] of properties) {
     if (BLACK_LIST.has(key)) {
       return refused(
@@ -66,6 +74,7 @@ export function updateConfig(
       );
     }
     const value = current.get(key);
+    if (value === undefined) unknown.push(key);
     if (value === undefined || String(value) === text) continue;
     if (!LIVE_KEYS.has(key)) {
       return refused(
@@ -82,7 +91,12 @@ export function updateConfig(
     }
     changes[key] = parsed;
   }
-  return { kind: "updated", options: { ...options, ...changes } };
+  return {
+    kind: "updated",
+    options: { ...options, ...changes },
+    changed: Object.keys(changes),
+    unknown,
+  };
 }
 
 function parseAs(

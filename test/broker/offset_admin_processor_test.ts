@@ -1,6 +1,9 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { test } from "node:test";
-import { configAdminProcessors } from "../../src/broker/processor/config_admin_processor.ts";
+import {
+  type BrokerConfigurationChange,
+  configAdminProcessors,
+} from "../../src/broker/processor/config_admin_processor.ts";
 import { offsetAdminProcessors } from "../../src/broker/processor/offset_admin_processor.ts";
 import { HeaderError } from "../../src/protocol/header/field_reader.ts";
 import { RequestCode } from "../../src/protocol/request_code.ts";
@@ -99,7 +102,11 @@ class ForbiddenKeyError extends Error {
   override readonly name = "ForbiddenKeyError";
 }
 
-function openConfig(update: (changes: ReadonlyMap<string, string>) => void) {
+function openConfig(
+  update: (
+    changes: ReadonlyMap<string, string>,
+  ) => Partial<BrokerConfigurationChange> | void,
+) {
   const rig = new ManagerRig();
   let registered = 0;
   const table = configAdminProcessors({
@@ -109,7 +116,13 @@ function openConfig(update: (changes: ReadonlyMap<string, string>) => void) {
       dataVersion: { stateVersion: 0, timestamp: 5, counter: 2 },
       update: async (changes) => {
         await Promise.resolve();
-        update(changes);
+        return {
+          changed: [],
+          afterRestart: [],
+          unknown: [],
+          isPersisted: true,
+          ...update(changes),
+        };
       },
     },
     registerChanges: async () => {
@@ -135,12 +148,14 @@ test("26 answers lines and a version header", async () => {
 
 test("25 hands over what Java properties say; brokerPermission is registered", async () => {
   const seen: [string, string][] = [];
-  const { rig, table, registered } = openConfig((it) => seen.push(...it));
+  const { rig, table, registered } = openConfig((it) => {
+    seen.push(...it);
+  });
   const update = (body: string) =>
     ask(table, RequestCode.UPDATE_BROKER_CONFIG, {}, body);
   const before = rig.topicConfigManager.dataVersion.counter;
   const plain = await update("# a note\nslaveReadEnable = true\n");
-  assertEquals([plain.code, registered()], [0, 0]);
+  assertEquals([plain.code, plain.remark, registered()], [0, null, 0]);
   assertEquals((await update("brokerPermission=4\n")).code, 0);
   assertEquals(seen, [["slaveReadEnable", "true"], ["brokerPermission", "4"]]);
   assertEquals(registered(), 1);
@@ -162,4 +177,38 @@ test("25 refuses forbidden keys with 16 and values with 29", async () => {
   const refused = await ask(wrong.table, 25, {}, "listenPort=x");
   assertEquals(refused.code, 29);
   assertStringIncludes(refused.remark!, "listenPort=x");
+});
+
+test("25 names what waits for a restart, does nothing here or is not kept", async () => {
+  const cases: [Partial<BrokerConfigurationChange>, string | null][] = [
+    [{ changed: ["slaveReadEnable"] }, null],
+    [
+      { changed: ["slaveReadEnable"], isPersisted: false },
+      "in force until a restart: slaveReadEnable",
+    ],
+    [
+      { afterRestart: ["brokerName", "listenPort"], unknown: ["x"] },
+      "in force after a restart: brokerName, listenPort; " +
+      "without effect in this broker: x",
+    ],
+    [
+      { afterRestart: ["brokerId"], isPersisted: false },
+      "not changed, since they need a restart and no file keeps them: brokerId",
+    ],
+    [
+      { unknown: Array.from({ length: 12 }, (_, index) => `k${index}`) },
+      "without effect in this broker: k0, k1, k2, k3, k4, k5, k6, k7, k8, k9 and 2 more",
+    ],
+  ];
+  for (const [change, remark] of cases) {
+    const { rig, table } = openConfig(() => change);
+    const answer = await ask(
+      table,
+      RequestCode.UPDATE_BROKER_CONFIG,
+      {},
+      "a=1",
+    );
+    assertEquals([answer.code, answer.remark], [0, remark]);
+    assertEquals(rig.logger.lines.length, 1);
+  }
 });

@@ -22,6 +22,11 @@ test("updateConfig() changes live keys and ignores unknown ones", () => {
     orderMessageEnable: true,
     scanNotActiveBrokerInterval: 1000,
   });
+  assertEquals(result.unknown, ["fooBar"]);
+  assertEquals(
+    result.changed,
+    ["orderMessageEnable", "scanNotActiveBrokerInterval"],
+  );
 });
 
 test("updateConfig() refuses unsafe keys with 16, all or nothing", () => {

@@ -1,4 +1,5 @@
 /** Configuration over remoting: GET_BROKER_CONFIG (26) and UPDATE_BROKER_CONFIG (25); reference 2.7. */
+import { shownList } from "../../base/shown.ts";
 import { parseJavaProperties } from "../../base/java_properties.ts";
 import type { Logger } from "../../io/logger.ts";
 import type { DataVersion } from "../../model/data_version.ts";
@@ -16,6 +17,18 @@ import type {
 } from "../../remoting/request_processor.ts";
 import type { TopicConfigManager } from "../topic_config_manager.ts";
 
+/** What one change did. */
+export interface BrokerConfigurationChange {
+  /** Keys that hold from now on. */
+  readonly changed: readonly string[];
+  /** Keys that hold after a restart, when they were written down. */
+  readonly afterRestart: readonly string[];
+  /** Keys that do nothing here. */
+  readonly unknown: readonly string[];
+  /** True when the file was written. */
+  readonly isPersisted: boolean;
+}
+
 /** The configuration in force. */
 export interface BrokerConfiguration {
   /** `key=value` lines without secrets. */
@@ -26,7 +39,9 @@ export interface BrokerConfiguration {
    * named `ForbiddenKeyError` for keys that nobody may change from outside,
    * and one that names key and value for what cannot be.
    */
-  update(changes: ReadonlyMap<string, string>): Promise<unknown>;
+  update(
+    changes: ReadonlyMap<string, string>,
+  ): Promise<BrokerConfigurationChange>;
 }
 
 /** What the processor works on. */
@@ -67,22 +82,51 @@ async function updateBrokerConfig(
 ): Promise<RemotingCommand> {
   const text = new TextDecoder().decode(request.body);
   const changes = parseJavaProperties(text);
-  deps.logger.info("a client changes the configuration", {
-    keys: [...changes.keys()].slice(0, 100),
-    client: context.connection.remoteAddress,
-  });
+  const client = context.connection.remoteAddress;
+  let change: BrokerConfigurationChange;
   try {
-    await deps.configuration.update(changes);
+    change = await deps.configuration.update(changes);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
+    deps.logger.warn("a client's change of the configuration was refused", {
+      keys: shownList([...changes.keys()]),
+      client,
+      reason: error.message,
+    });
     const code = error.name === "ForbiddenKeyError"
       ? ResponseCode.NO_PERMISSION
       : ResponseCode.INVALID_PARAMETER;
     return createResponse(code, error.message);
   }
+  deps.logger.info("a client changed the configuration", {
+    changed: shownList(change.changed),
+    afterRestart: shownList(change.afterRestart),
+    unknown: shownList(change.unknown),
+    isPersisted: change.isPersisted,
+    client,
+  });
   if (changes.has("brokerPermission")) {
     deps.topicConfigManager.updateDataVersion();
     await deps.registerChanges();
   }
-  return createResponse(ResponseCode.SUCCESS);
+  return createResponse(ResponseCode.SUCCESS, remarkOf(change));
+}
+
+/** Java answers 0 to everything: the remark says what is not in force, or not for long. */
+function remarkOf(change: BrokerConfigurationChange): string | null {
+  const { changed, afterRestart, unknown, isPersisted } = change;
+  const parts: string[] = [];
+  if (afterRestart.length > 0) {
+    const when = isPersisted
+      ? "in force after a restart"
+      : "not changed, since they need a restart and no file keeps them";
+    parts.push(`${when}: ${shownList(afterRestart)}`);
+  }
+  if (unknown.length > 0) {
+    parts.push(`without effect in this broker: ${shownList(unknown)}`);
+  }
+  if (changed.length > 0 && !isPersisted) {
+    parts.push(`in force until a restart: ${shownList(changed)}`);
+  }
+  return parts.length === 0 ? null : parts.join("; ");
 }

@@ -1,5 +1,5 @@
 /** KV entries and the name server's own options (100, 101, 102, 219, 318, 319). */
-import { shown } from "../../base/shown.ts";
+import { shown, shownList } from "../../base/shown.ts";
 import {
   formatJavaProperties,
   parseJavaProperties,
@@ -96,5 +96,14 @@ function updateNamesrvConfig(
     return createResponse(update.code, update.reason);
   }
   namesrv.reconfigure(update.options);
-  return createResponse(ResponseCode.SUCCESS);
+  const { changed, unknown } = update;
+  const parts: string[] = [];
+  if (unknown.length > 0) {
+    parts.push(`without effect in this name server: ${shownList(unknown)}`);
+  }
+  if (changed.length > 0) {
+    parts.push(`in force until a restart: ${shownList(changed)}`);
+  }
+  const remark = parts.length === 0 ? null : parts.join("; ");
+  return createResponse(ResponseCode.SUCCESS, remark);
 }
