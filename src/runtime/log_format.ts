@@ -3,6 +3,8 @@
  * JSON: one object with `time`, `level`, `category`, `message` and the fields.
  */
 
+import { escaped } from "../base/escaped.ts";
+
 /** The part of a LogTape record that a line shows. */
 export interface LogLine {
   readonly timestamp: number;
@@ -37,9 +39,10 @@ export function formatTextLine(line: LogLine, isTerminal: boolean): string {
   const category = categoryText(line);
   let text = `${time} ${level} `;
   if (category !== "") text += `${category}: `;
-  text += printable(messageText(line));
+  // Keeps a stranger's bytes from forging lines or moving the cursor.
+  text += escaped(messageText(line));
   for (const [key, value] of Object.entries(line.properties)) {
-    text += ` ${key}=${fieldText(value)}`;
+    text += ` ${key}=${escaped(fieldText(value))}`;
   }
   return `${text}\n`;
 }
@@ -92,10 +95,4 @@ function plain(value: unknown): unknown {
 
 function quoted(text: string): string {
   return JSON.stringify(text);
-}
-
-/** Keeps a stranger's bytes from forging lines or moving the cursor. */
-function printable(text: string): string {
-  // deno-lint-ignore no-control-regex -- control characters are the point
-  return text.replace(/[\x00-\x1f\x7f]/g, (it) => quoted(it).slice(1, -1));
 }
