@@ -1,13 +1,14 @@
 /** checkBrokerRules: what must hold between the keys of a broker. */
 import type { BrokerValues } from "./broker_config.ts";
-import { ConfigError, type ConfigOrigin } from "./config_error.ts";
+import { ConfigError, type ConfigOrigin, throwFirst } from "./config_error.ts";
 
 type Origins = Readonly<Record<string, ConfigOrigin>>;
 
-/** Throws ConfigError at the first rule that does not hold. */
+/** Throws a ConfigError with all rules that do not hold. */
 export function checkBrokerRules(values: BrokerValues, origins: Origins): void {
-  const refuse = (key: keyof BrokerValues & string, hint: string): never => {
-    throw new ConfigError(key, String(values[key]), hint, origins[key]);
+  const errors: ConfigError[] = [];
+  const refuse = (key: keyof BrokerValues & string, hint: string): void => {
+    errors.push(new ConfigError(key, String(values[key]), hint, origins[key]));
   };
   if (values.brokerRole !== "ASYNC_MASTER") {
     refuse(
@@ -48,9 +49,10 @@ export function checkBrokerRules(values: BrokerValues, origins: Origins): void {
       `a message must fit into one file of mappedFileSizeCommitLog=${values.mappedFileSizeCommitLog}`,
     );
   }
+  throwFirst(errors);
 }
 
-type Refuse = (key: keyof BrokerValues & string, hint: string) => never;
+type Refuse = (key: keyof BrokerValues & string, hint: string) => void;
 
 function checkPorts(values: BrokerValues, refuse: Refuse): void {
   const { listenPort } = values;

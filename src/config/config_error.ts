@@ -10,6 +10,8 @@ export interface ConfigOrigin {
 /** One sentence: which key, which value, from where, and what to do. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
+  /** Whatever else is wrong in the same configuration. */
+  others: readonly ConfigError[] = [];
   constructor(
     readonly key: string,
     readonly value: string,
@@ -25,4 +27,12 @@ export class ConfigError extends Error {
         : `Cannot use ${key}=${value}${from}: ${hint}`,
     );
   }
+}
+
+/** Throws the first of several, with the rest as its `others`. */
+export function throwFirst(errors: readonly ConfigError[]): void {
+  const [first, ...others] = errors;
+  if (first === undefined) return;
+  first.others = others;
+  throw first;
 }

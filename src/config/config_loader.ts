@@ -1,7 +1,7 @@
 /** loadConfig: sources and a table of keys in, typed values and their origins out. */
 import { UNSUPPORTED_KEYS, type UnsupportedKey } from "./apache_keys.ts";
 import { SILENT_KEYS } from "./apache_silent_keys.ts";
-import { ConfigError, type ConfigOrigin } from "./config_error.ts";
+import { ConfigError, type ConfigOrigin, throwFirst } from "./config_error.ts";
 import type { ConfigKeys, ValuesOf } from "./config_key.ts";
 import {
   type ConfigInput,
@@ -56,7 +56,7 @@ export function namesByAlias(keys: ConfigKeys): ReadonlyMap<string, string> {
   return names;
 }
 
-/** Merges and reads all keys. Throws ConfigError at the first value that is wrong or unsafe. */
+/** Merges and reads all keys. Throws a ConfigError with all values that are wrong or unsafe. */
 export function loadConfig<K extends ConfigKeys>(
   keys: K,
   input: ConfigInput,
@@ -70,14 +70,22 @@ export function loadConfig<K extends ConfigKeys>(
   ]);
   const values: Record<string, unknown> = {};
   const origins: Record<string, ConfigOrigin> = {};
+  const errors: ConfigError[] = [];
   for (const name of Object.keys(keys)) {
     const given = raw.values.get(name);
-    values[name] = given === undefined
-      ? (defaults as Record<string, unknown>)[name] ?? keys[name]!.fallback
-      : readKey(keys, name, given);
     origins[name] = given?.origin ?? DEFAULT_ORIGIN;
+    try {
+      values[name] = given === undefined
+        ? (defaults as Record<string, unknown>)[name] ?? keys[name]!.fallback
+        : readKey(keys, name, given);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      errors.push(error);
+    }
   }
-  const warnings = [...raw.warnings, ...reviewInactive(keys, raw)];
+  const inactive = reviewInactive(keys, raw, errors);
+  throwFirst(errors);
+  const warnings = [...raw.warnings, ...inactive];
   for (const name of unknownVariables(input.env, allKeyNames(names))) {
     const nearest = nearestKey(
       name,
@@ -105,15 +113,20 @@ function inactiveOf(keys: ConfigKeys, raw: RawConfig): Map<string, string> {
   return inactive;
 }
 
-/** Warnings about keys that do nothing here; throws for those that must not be ignored. */
-function reviewInactive(keys: ConfigKeys, raw: RawConfig): string[] {
+/** Warnings about keys that do nothing here; `errors` gets those that must not be ignored. */
+function reviewInactive(
+  keys: ConfigKeys,
+  raw: RawConfig,
+  errors: ConfigError[],
+): string[] {
   const warnings: string[] = [];
   for (const [key, value] of raw.values) {
     if (keys[key] !== undefined || SILENT_KEYS.has(key)) continue;
     const unsupported = UNSUPPORTED_KEYS[key];
     if (unsupported !== undefined) {
-      const warning = reviewUnsupported(key, value, unsupported);
-      if (warning !== undefined) warnings.push(warning);
+      const finding = reviewUnsupported(key, value, unsupported);
+      if (finding instanceof ConfigError) errors.push(finding);
+      else if (finding !== undefined) warnings.push(finding);
       continue;
     }
     const known = [
@@ -131,13 +144,13 @@ function reviewUnsupported(
   key: string,
   value: RawValue,
   unsupported: UnsupportedKey,
-): string | undefined {
+): string | ConfigError | undefined {
   const text = value.text.trim();
   if (text.toLowerCase() === unsupported.harmless.toLowerCase()) {
     return undefined;
   }
   if (unsupported.reaction === "refuse") {
-    throw new ConfigError(key, text, unsupported.sentence, value.origin);
+    return new ConfigError(key, text, unsupported.sentence, value.origin);
   }
   return `${key}=${text} (${value.origin.label}) has no effect: ${unsupported.sentence}`;
 }
