@@ -190,7 +190,9 @@ export function choice<const T extends string>(
   options: KeyOptions = {},
 ): ConfigKey<T> {
   const schema = textSchema(
-    `give one of ${words.join(", ")}`,
+    `give one of ${words.filter((it) => it !== "").join(", ")}${
+      words.some((it) => it === "") ? ", or nothing" : ""
+    }`,
     (text) => words.find((it) => it.toLowerCase() === text.toLowerCase()),
   );
   return keyOf(schema, fallback, doc, options);

@@ -1,13 +1,13 @@
 /** nearestKey: what somebody may have meant by a key that does not exist. */
 
-/** The known name that is at most three edits (and a third of its length) away. */
+/** The known name that is at most three edits (and a quarter of its length) away. */
 export function nearestKey(
   name: string,
   known: Iterable<string>,
 ): string | undefined {
   const wanted = name.toLowerCase();
   let best: string | undefined;
-  let bestDistance = Math.min(3, Math.floor(name.length / 3)) + 1;
+  let bestDistance = Math.min(3, Math.floor(name.length / 4)) + 1;
   for (const candidate of known) {
     if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = editDistance(wanted, candidate.toLowerCase());

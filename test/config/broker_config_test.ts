@@ -141,6 +141,13 @@ test("loadBrokerConfig() names an unknown key and its nearest", () => {
   ]);
 });
 
+test("loadBrokerConfig() guesses no key that is far off", () => {
+  const { warnings } = load({ file: "tlsEnable=true" });
+  assertEquals(warnings, [
+    "Unknown key tlsEnable (broker.conf:1) is ignored",
+  ]);
+});
+
 test("loadBrokerConfig() says once what a key of Apache's does not do", () => {
   const { warnings } = load({
     file: "enableLmq=true\nenableRemoteEscape=false",
@@ -185,6 +192,7 @@ const BAD: readonly [file: string, includes: readonly string[]][] = [
   ["enableControllerMode=true", ["enableControllerMode=true", "second master"]],
   ["enableDLegerCommitLog=true", ["enableDLegerCommitLog=true"]],
   ["adminListenAddress=0.0.0.0", ["adminListenAddress=0.0.0.0", "adminToken"]],
+  ["messageVisibleAfter=x", ["append, flush, replicated, or nothing"]],
   ["adminListenAddress=foo", ["adminListenAddress=foo", "127.0.0.1"]],
   ["adminListenAddress=", ["adminListenAddress", "give an IP address"]],
   ["bindAddress=*", ["bindAddress=*", "give an IP address, or a host name"]],
