@@ -173,7 +173,7 @@ export function bodyText(
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
     // deno-lint-ignore no-control-regex -- these are what makes it no text
-    if (!/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/.test(text)) {
+    if (!/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/.test(text)) {
       return { encoding: "text", body: text };
     }
   } catch {

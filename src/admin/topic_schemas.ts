@@ -42,7 +42,8 @@ const SendSchema = z.strictObject({
   body: z.string(),
   encoding: z.enum(["text", "base64"]).default("text"),
   tag: z.string().min(1).optional(),
-  keys: z.array(z.string().min(1)).default([]),
+  keys: z.array(z.string().regex(/^\S+$/, "give a key without spaces"))
+    .default([]),
   properties: z.record(z.string(), z.string()).default({}),
   delayLevel: z.int().min(0).max(18).default(0),
   queueId: z.int().min(0).optional(),

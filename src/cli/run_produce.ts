@@ -23,6 +23,7 @@ export async function produce(
 ): Promise<void> {
   const wrong = topicError(topic);
   if (wrong !== undefined) throw new CliError(wrong, 2);
+  checkKeys(flags.key);
   const message: Message = {
     topic,
     body: await bodyOf(context, body, flags),
@@ -86,9 +87,7 @@ function fileBody(context: CliContext, path: string): Uint8Array {
     return readFile(context.runtime.fileSystem, path);
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    throw new CliError(`Cannot read ${path}: ${error.message}`, 2, {
-      cause: error,
-    });
+    throw new CliError(error.message, 2, { cause: error });
   }
 }
 
@@ -97,6 +96,17 @@ function filler(size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   for (let index = 0; index < size; index++) bytes[index] = 97 + index % 26;
   return bytes;
+}
+
+function checkKeys(keys: readonly string[]): void {
+  const key = keys.find((it) => it === "" || /\s/.test(it));
+  if (key === undefined) return;
+  throw new CliError(
+    `Cannot use --key ${
+      JSON.stringify(key)
+    }: a key is not empty and holds no space; repeat --key for several`,
+    2,
+  );
 }
 
 function propertiesOf(pairs: readonly string[]): Record<string, string> {

@@ -7,7 +7,7 @@ export interface Message {
   readonly topic: string;
   readonly body: Uint8Array;
   readonly tags?: string;
-  /** For queries by key. */
+  /** For queries by key; none is empty or holds a space. */
   readonly keys?: readonly string[];
   /** The application's own; names may not hold control characters. */
   readonly properties?: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export function propertiesTextOf(message: Message, uniqueKey: string): string {
     entries.push([name, value]);
   }
   if (message.keys !== undefined && message.keys.length > 0) {
-    entries.push([MessageConst.KEYS, textOf(message.keys.join(" "), "keys")]);
+    entries.push([MessageConst.KEYS, keysText(message.keys)]);
   }
   if (message.tags !== undefined && message.tags !== "") {
     entries.push([MessageConst.TAGS, textOf(message.tags, "tags")]);
@@ -55,6 +55,16 @@ export function propertiesTextOf(message: Message, uniqueKey: string): string {
   entries.push([MessageConst.UNIQ_KEY, uniqueKey]);
   entries.push([MessageConst.WAIT, String(message.waitStoreMsgOK ?? true)]);
   return encodeProperties(entries);
+}
+
+/** Keys are separated by spaces, so one with a space would become two. */
+function keysText(keys: readonly string[]): string {
+  const wrong = keys.find((it) => it === "" || /\s/.test(it));
+  if (wrong === undefined) return textOf(keys.join(" "), "keys");
+  throw new MessagePropertyError(
+    `Cannot send the key ${JSON.stringify(wrong)}: ` +
+      "a key is not empty and holds no space; give several keys one by one",
+  );
 }
 
 function textOf(text: string, what: string): string {

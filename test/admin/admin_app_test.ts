@@ -211,6 +211,11 @@ const SENTENCES: readonly [path: string, body: unknown, message: string][] = [
     "give at least 1 character",
   ],
   [
+    "/admin/topics/T/messages",
+    { body: "", keys: ["a b"] },
+    "give a key without spaces",
+  ],
+  [
     "/admin/config",
     { listenPort: {} },
     "give a text, a number, true or false",

@@ -98,6 +98,13 @@ test("propertiesTextOf() refuses what the wire cannot carry", () => {
   assertThrows(send({ "a\u0001": "x" }), MessagePropertyError);
   assertThrows(send({ a: "\u0002" }), MessagePropertyError);
   assertThrows(send({ "": "x" }), MessagePropertyError);
+  for (const keys of [["a b"], ["a", ""], ["a\t"]]) {
+    assertThrows(
+      () => propertiesTextOf({ topic: "T", body: bytesOf(""), keys }, "ID"),
+      MessagePropertyError,
+      "Cannot send the key",
+    );
+  }
   assertEquals(
     send({ a: "b" })(),
     "a\u0001b\u0002UNIQ_KEY\u0001ID\u0002WAIT\u0001true\u0002",
