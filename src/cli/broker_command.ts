@@ -5,7 +5,10 @@ import { commandOf, type ServerFlags, withServerFlags } from "./options.ts";
 
 /** The definition. */
 export function brokerCommand(context: CliContext): Command {
-  return withServerFlags(commandOf("broker", "a broker, as broker.conf says"))
+  return withServerFlags(
+    commandOf("broker", "a broker, as broker.conf says"),
+    "broker.conf",
+  )
     .option(
       "-n, --namesrv <addresses>",
       "namesrvAddr: host:port separated by ;",

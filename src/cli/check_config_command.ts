@@ -1,5 +1,6 @@
 /** `pocketmq check-config`: validates a file, prints effective values and where each came from. */
 import { type Command, Option } from "commander";
+import { ConfigError } from "../config/config_error.ts";
 import { type CliContext, printLine, printWarning } from "./cli_context.ts";
 import { collect, commandOf, type ServerFlags, withJson } from "./options.ts";
 
@@ -37,10 +38,12 @@ async function checkConfig(
   const { configurationEntries } = await import(
     "../config/configuration_entry.ts"
   );
-  const server: ServerFlags = { config: file, set: flags.set };
-  const { keys, config } = flags.as === "namesrv"
-    ? await namesrvConfig(context, server)
-    : await brokerConfig(context, server, flags.as);
+  const checked = await loaded(context, file, flags);
+  if (checked instanceof ConfigError) {
+    await printErrors(context, file, flags, [checked, ...checked.others]);
+    return;
+  }
+  const { keys, config } = checked;
   const entries = configurationEntries(keys, config);
   const shown = flags.given === true
     ? entries.filter((it) => it.origin !== "default")
@@ -70,6 +73,48 @@ async function checkConfig(
     ),
   );
   printLine(context, `${input.readConfigFile(context, file).name} is valid`);
+}
+
+/** The configuration, or what is wrong with it. */
+async function loaded(
+  context: CliContext,
+  file: string,
+  flags: CheckConfigFlags,
+) {
+  try {
+    const server: ServerFlags = { config: file, set: flags.set };
+    return flags.as === "namesrv"
+      ? await namesrvConfig(context, server)
+      : await brokerConfig(context, server, flags.as);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}
+
+/** One line each on standard error, or one JSON object. */
+async function printErrors(
+  context: CliContext,
+  file: string,
+  flags: CheckConfigFlags,
+  errors: readonly ConfigError[],
+): Promise<void> {
+  context.exitCode = 2;
+  if (flags.json !== true) {
+    for (const { message } of errors) printWarning(context, message);
+    return;
+  }
+  const { printJson } = await import("./output.ts");
+  printJson(context, {
+    file,
+    valid: false,
+    errors: errors.map((it) => ({
+      key: it.key,
+      value: it.value,
+      origin: it.origin?.label ?? null,
+      message: it.hint,
+    })),
+  });
 }
 
 async function brokerConfig(

@@ -1,4 +1,5 @@
 /** CliContext: what every command gets. */
+import { escaped } from "../base/escaped.ts";
 import type { Process } from "../runtime/process.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 
@@ -19,5 +20,5 @@ export function printLine(context: CliContext, line: string): void {
 
 /** Writes one line on standard error. */
 export function printWarning(context: CliContext, line: string): void {
-  context.process.write("stderr", `pocketmq: ${line}\n`);
+  context.process.write("stderr", `pocketmq: ${escaped(line)}\n`);
 }

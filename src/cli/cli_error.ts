@@ -1,5 +1,8 @@
 /** CliError: how a command says no; becomes one sentence on standard error and an exit code. */
 
+import { escaped } from "../base/escaped.ts";
+import { ConfigError } from "../config/config_error.ts";
+
 /** 1: it was tried and failed. 2: it could not be tried (usage, configuration). */
 export type FailureCode = 1 | 2;
 
@@ -21,13 +24,13 @@ export function failureOf(error: unknown): {
   readonly sentence: string;
 } {
   if (error instanceof CliError) {
-    return { exitCode: error.exitCode, sentence: error.message };
+    return { exitCode: error.exitCode, sentence: oneLine(error.message) };
   }
   if (!(error instanceof Error)) {
-    return { exitCode: 1, sentence: String(error) };
+    return { exitCode: 1, sentence: oneLine(String(error)) };
   }
   return hasKey(error)
-    ? { exitCode: 2, sentence: oneLine(startSentence(error)) }
+    ? { exitCode: 2, sentence: oneLine(startSentence(error)) + more(error) }
     : { exitCode: 1, sentence: oneLine(error.message) };
 }
 
@@ -54,6 +57,12 @@ function startSentence(error: KeyedError): string {
     : `${named}; ${cure}`;
 }
 
+/** Whoever starts a server should not have to find its wrong keys one by one. */
+function more(error: Error): string {
+  const count = error instanceof ConfigError ? error.others.length : 0;
+  return count === 0 ? "" : ` (${count} more: see pocketmq check-config)`;
+}
+
 function oneLine(message: string): string {
-  return message.replace(/\s*\n\s*/g, " ").trim();
+  return escaped(message.replace(/\s*\n\s*/g, " ").trim());
 }

@@ -47,7 +47,8 @@ export async function withClient<T>(
     {
       ...runtime,
       // A consumer that is refused again and again must not just be silent.
-      logger: runtime.openLogger({ level: "warn", format: "text" }),
+      logger: runtime.openLogger({ level: "warn", format: "text" })
+        .child("client"),
     },
     {
       ...DEFAULT_CLIENT_OPTIONS,

@@ -39,7 +39,9 @@ function nodesOf(command: Command, path: readonly string[]): CompletionNode[] {
   const node: CompletionNode = {
     path,
     words: [
-      ...children.map((it) => ({ name: it.name(), doc: it.description() })),
+      ...children.flatMap((it) =>
+        namesOf(it).map((name) => ({ name, doc: it.description() }))
+      ),
       ...command.registeredArguments.flatMap((it) =>
         (it.argChoices ?? []).map((name) => ({ name, doc: it.description }))
       ),
@@ -52,8 +54,14 @@ function nodesOf(command: Command, path: readonly string[]): CompletionNode[] {
   };
   return [
     node,
-    ...children.flatMap((it) => nodesOf(it, [...path, it.name()])),
+    ...children.flatMap((it) =>
+      namesOf(it).flatMap((name) => nodesOf(it, [...path, name]))
+    ),
   ];
+}
+
+function namesOf(command: Command): string[] {
+  return [command.name(), ...command.aliases()];
 }
 
 const SCRIPTS: Readonly<

@@ -9,7 +9,7 @@ import {
   parseSetting,
 } from "../config/config_sources.ts";
 import type { CliContext } from "./cli_context.ts";
-import { readTextFile } from "./files.ts";
+import { readFile } from "./files.ts";
 import type { ServerFlags } from "./options.ts";
 
 /** A shorthand flag and the key it stands for. */
@@ -68,8 +68,12 @@ function inputOf(
 
 /** Throws ConfigError when the file cannot be read. */
 export function readConfigFile(context: CliContext, path: string): ConfigFile {
+  return { name: path, text: textOf(path, readBytes(context, path)) };
+}
+
+function readBytes(context: CliContext, path: string): Uint8Array {
   try {
-    return { name: path, text: readTextFile(context.runtime.fileSystem, path) };
+    return readFile(context.runtime.fileSystem, path);
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     throw new ConfigError(
@@ -80,6 +84,21 @@ export function readConfigFile(context: CliContext, path: string): ConfigFile {
         : `it cannot be read (${error.message}); make it readable`,
     );
   }
+}
+
+/** Only tabs and line ends are expected of the control characters. */
+function textOf(path: string, bytes: Uint8Array): string {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (!/(?![\t\n\f\r])\p{Cc}/u.test(text)) return text;
+  } catch {
+    // Not in UTF-8: as below.
+  }
+  throw new ConfigError(
+    "--config",
+    path,
+    "it is no text in UTF-8; name a properties file, or save it as UTF-8",
+  );
 }
 
 /** What defaults depend on. */

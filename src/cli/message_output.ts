@@ -1,5 +1,6 @@
 /** Messages as the tools print them. */
 import { bodyText, type MessageView } from "../admin/message_routes.ts";
+import { escaped } from "../base/escaped.ts";
 import { type CliContext, printLine } from "./cli_context.ts";
 import { printJson } from "./output.ts";
 import { timeText } from "./time.ts";
@@ -42,6 +43,8 @@ function printMessage(context: CliContext, message: MessageView): void {
     [`body (${encoding}, ${message.body.length} bytes)`, body],
   ];
   for (const [name, value] of fields) {
-    printLine(context, `${name.padEnd(16)} ${value}`);
+    // A body may have lines of its own: no control characters else (see bodyText).
+    const text = name.startsWith("body") ? value : escaped(String(value));
+    printLine(context, `${name.padEnd(16)} ${text}`);
   }
 }

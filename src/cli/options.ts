@@ -62,10 +62,10 @@ export function withClientFlags(command: Command): Command {
 }
 
 /** `-c`, `--set`, `--json`. */
-export function withServerFlags(command: Command): Command {
+export function withServerFlags(command: Command, file: string): Command {
   return withJson(
     command
-      .option("-c, --config <file>", "properties file, as Apache's broker.conf")
+      .option("-c, --config <file>", `properties file, as Apache's ${file}`)
       .option(
         "--set <key=value>",
         "any configuration key (repeatable)",

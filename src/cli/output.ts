@@ -1,5 +1,6 @@
 /** Tables for people, JSON for programs. */
 import Table from "cli-table3";
+import { escaped } from "../base/escaped.ts";
 import { type CliContext, printLine } from "./cli_context.ts";
 
 /** One cell. */
@@ -51,7 +52,7 @@ export function tableText(
 }
 
 function cellText(cell: Cell): string {
-  return cell === null || cell === undefined ? "-" : String(cell);
+  return cell === null || cell === undefined ? "-" : escaped(String(cell));
 }
 
 /** Prints JSON, indented on a terminal. */

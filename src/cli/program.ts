@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { brokerCommand } from "./broker_command.ts";
 import { checkConfigCommand } from "./check_config_command.ts";
+import { escaped } from "../base/escaped.ts";
 import type { CliContext } from "./cli_context.ts";
 import { clusterCommand } from "./cluster_command.ts";
 import { completionCommand } from "./completion_command.ts";
@@ -64,7 +65,9 @@ function prepare(command: Command, context: CliContext): void {
 }
 
 function usageSentence(text: string): string {
-  return text.trim().replace(/^error: /, "").replace(/\s*\n\s*/g, " ");
+  const sentence = text.trim().replace(/^error: /, "")
+    .replace(/\s*\n\s*/g, " ").replace(/\.$/, "");
+  return escaped(sentence);
 }
 
 /** `pocketmq topic create`. */

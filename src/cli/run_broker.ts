@@ -7,6 +7,9 @@ import type { ServerFlags } from "./options.ts";
 import { serve } from "./serve.ts";
 import { logConfigWarnings, serverLogger } from "./server_logger.ts";
 
+const NO_NAMESRV =
+  "namesrvAddr is empty: clients cannot find this broker; give -n host:9876";
+
 /** Runs until a signal. */
 export function runBroker(
   context: CliContext,
@@ -21,12 +24,11 @@ export function runBroker(
   return serve(context, flags.json === true, () => {
     const config = load();
     const logger = serverLogger(context, config.slices.log);
-    logConfigWarnings(logger, config.warnings);
-    if (config.values.namesrvAddr === "") {
-      logger.warn(
-        "namesrvAddr is empty: clients cannot find this broker; give -n host:9876",
-      );
-    }
+    const isAlone = config.values.namesrvAddr === "";
+    logConfigWarnings(logger, [
+      ...config.warnings,
+      ...(isAlone ? [NO_NAMESRV] : []),
+    ]);
     return startBrokerServer(context, {
       config,
       logger,

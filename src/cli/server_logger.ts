@@ -26,8 +26,9 @@ export function warnOfStrangers(
   logger: Logger,
   listeners: readonly ServerListener[],
 ): void {
+  const portLogger = logger.child("ports");
   for (const { name, bound } of strangersOf(listeners)) {
-    logger.warn(
+    portLogger.warn(
       name === "admin"
         ? `The admin port ${bound} can be reached from other machines; it asks for adminToken, and is not encrypted`
         : `Port ${bound} (${name}) can be reached from other machines and asks nobody who they are`,

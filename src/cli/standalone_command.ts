@@ -5,10 +5,13 @@ import { commandOf, type ServerFlags, withServerFlags } from "./options.ts";
 
 /** The definition. */
 export function standaloneCommand(context: CliContext): Command {
-  return withServerFlags(commandOf(
-    "standalone",
-    "name server, broker and admin port in one process on loopback",
-  ))
+  return withServerFlags(
+    commandOf(
+      "standalone",
+      "name server, broker and admin port in one process on loopback",
+    ),
+    "broker.conf",
+  )
     .option(
       "-n, --namesrv <addresses>",
       "further name servers to register with",

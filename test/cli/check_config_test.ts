@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { run } from "./fake_process.ts";
 
-async function checked(text: string, ...args: string[]) {
+async function checked(text: string | Uint8Array, ...args: string[]) {
   const folder = mkdtempSync(`${tmpdir()}/pocketmq-test-`);
   try {
     writeFileSync(`${folder}/broker.conf`, text);
@@ -48,4 +48,86 @@ test("check-config says what is wrong and where", async () => {
   assert(stderr.includes("maxMessageSize=lots from /broker.conf:2"), stderr);
   const namesrv = await checked("listenPort=x", "--as", "namesrv");
   assertEquals(namesrv.code, 2);
+});
+
+const THREE_WRONG =
+  "listenPort=x\nbrokerName=a\naclEnable=true\nfileReservedTime=-1\n";
+
+test("check-config lists everything that is wrong, a line each", async () => {
+  const { code, stdout, stderr } = await checked(THREE_WRONG);
+  assertEquals([code, stdout], [2, ""]);
+  const keys = stderr.trim().split("\n").map((it) =>
+    /^pocketmq: Cannot use (\w+)=/.exec(it)?.[1]
+  );
+  assertEquals(keys.sort(), ["aclEnable", "fileReservedTime", "listenPort"]);
+  const rules = await checked(
+    "adminPort=10911\nmaxStoreBytes=1\ndiskSpaceWarningLevelRatio=1\n",
+  );
+  assertEquals(rules.stderr.trim().split("\n").length, 3, rules.stderr);
+});
+
+test("check-config --json says what is wrong in JSON", async () => {
+  const { code, stdout, stderr } = await checked(THREE_WRONG, "--json");
+  assertEquals([code, stderr], [2, ""]);
+  const { valid, errors } = JSON.parse(stdout);
+  assertEquals([valid, errors.length], [false, 3]);
+  const { message, origin, ...named } = errors.find((it: { key: string }) =>
+    it.key === "listenPort"
+  );
+  assertEquals(named, { key: "listenPort", value: "x" });
+  assert(origin.endsWith("broker.conf:1"), origin);
+  assert(message.startsWith("give a whole number"), message);
+  const missing = await run(["check-config", "/nonexistent.conf", "--json"]);
+  assertEquals([missing.code, missing.stderr], [2, ""]);
+  assertEquals(JSON.parse(missing.stdout).errors[0].key, "--config");
+  const secret = await checked("adminToken=sesame\n", "--json");
+  assert(!secret.stdout.includes("sesame"), secret.stdout);
+});
+
+test("check-config refuses what is no text in UTF-8", async () => {
+  const bad = [
+    Uint8Array.of(0x6b, 0x3d, 0xff, 0xfe),
+    new TextEncoder().encode("brokerName=a\u0000b"),
+    new TextEncoder().encode("a=\u001b[2J"),
+    Uint8Array.from({ length: 1000 }, (_, index) => (index * 7919) & 0xff),
+  ];
+  for (const bytes of bad) {
+    const { code, stdout, stderr } = await checked(bytes);
+    assertEquals([code, stdout], [2, ""]);
+    assert(stderr.includes("it is no text in UTF-8"), stderr);
+  }
+  const fine = await checked("\ufeff# h\u00f6chstens\r\nbrokerName=a\t\r\n");
+  assertEquals(fine.code, 0, fine.stderr);
+});
+
+test("no message gives the terminal a control character", async () => {
+  const escape = "x\u001b[2J\u009b5m\u202e";
+  const seen = [
+    await checked("brokerName=\\u001b[2J\n"),
+    await checked("\\u001bkey=1\n"),
+    await checked("msgTraceTopicName=\\u001b[2J\n"),
+    await run(["broker", "--set", `listenPort=${escape}`]),
+    await run(["broker", "--set", escape]),
+    await run([escape]),
+    await run(["message", "show", escape]),
+    await run(["produce", "T", "--size", escape]),
+    await run(["produce", escape, "x"]),
+  ];
+  for (const { stdout, stderr } of seen) {
+    const text = (stdout + stderr).replaceAll("\n", "");
+    assert(!/[\p{Cc}\u202e]/u.test(text), JSON.stringify(text));
+    assert(text.includes("\\u001b") || text.includes("?"), text);
+  }
+});
+
+test("a server with several wrong keys says one and where the others are listed", async () => {
+  const { code, stderr } = await run([
+    "broker",
+    "--set",
+    "listenPort=x",
+    "--set",
+    "adminPort=y",
+  ]);
+  assertEquals(code, 2);
+  assert(/\(1 more: see pocketmq check-config\)\n$/.test(stderr), stderr);
 });

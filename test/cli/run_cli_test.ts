@@ -43,6 +43,19 @@ const STANDALONE = [
 ];
 const TOKEN = ["--set", "adminToken=0123456789abcdef"];
 
+test("--help names the file that the program reads", async () => {
+  for (
+    const [command, file] of [
+      ["namesrv", "namesrv.conf"],
+      ["broker", "broker.conf"],
+      ["standalone", "broker.conf"],
+    ] as const
+  ) {
+    const { stdout } = await run([command, "--help"]);
+    assert(stdout.includes(`as Apache's ${file}`), stdout);
+  }
+});
+
 const USAGE_ERRORS: readonly [args: string[], includes: string][] = [
   [["brocker"], "unknown command 'brocker'"],
   [["broker", "--colour"], "unknown option '--colour'"],
@@ -54,7 +67,16 @@ const USAGE_ERRORS: readonly [args: string[], includes: string][] = [
   [["produce", "T"], "--file or --size"],
   [["produce", "T", "x", "--size", "1"], "not several"],
   [["produce", "T", "x", "--property", "novalue"], "key=value"],
-  [["produce", "T", "--file", "/nonexistent/body"], "/nonexistent/body"],
+  [
+    ["produce", "T", "--file", "/nonexistent/body"],
+    "pocketmq: Cannot open /nonexistent/body: there is no such file",
+  ],
+  [["produce", "T", "x", "--key", "a b"], 'Cannot use --key "a b": a key'],
+  [["produce", "T", "x", "--key", ""], 'Cannot use --key "": a key'],
+  [
+    ["produce", "T", "--size", "x"],
+    "Give a whole number from 0 to 67108864; see pocketmq produce --help",
+  ],
   [["produce", "T", "x", "--delay-level", "19"], "from 1 to 18"],
   [["produce", "T", "x", "-n", "nowhere"], "host:port"],
   [["produce", "T", "x", "-n", "127.0.0.1:99999"], "127.0.0.1:99999: give"],
@@ -159,6 +181,12 @@ test("completion scripts name every command", async () => {
       assert(stdout.includes(name), `${shell} ${path}`);
     }
     assert(stdout.includes("namesrv-port"), shell);
+    // `update` is another name of `topic create` and `group create`.
+    assert(/\bupdate\b/.test(stdout), shell);
+    const path = shell === "fish"
+      ? "from topic; and __fish_seen_subcommand_from update"
+      : "topic update";
+    assert(stdout.includes(path), shell);
   }
 });
 
