@@ -131,6 +131,10 @@ export class StoreParts {
 
   start(): void {
     this.flags.clear("not-started");
+    this.files.log.mappedFileQueue.onFileCreated = () => {
+      if (this.options.maxStoreBytes === 0) return;
+      this.cleanService.tick(this.ports.clock.nowMs());
+    };
     this.spaceGuard.check();
     this.doReput();
   }
@@ -242,7 +246,7 @@ export class StoreParts {
     const { fileSystem, clock } = this.ports;
     const { log, queues, index } = this.files;
     const logger = this.ports.logger.child("store");
-    const service = new CleanService(
+    return new CleanService(
       log,
       new CleanCommitLogService({
         fileSystem,
@@ -254,10 +258,6 @@ export class StoreParts {
       new CleanConsumeQueueService(queues, index),
       logger,
     );
-    log.mappedFileQueue.onFileCreated = () => {
-      if (this.options.maxStoreBytes > 0) service.tick(clock.nowMs());
-    };
-    return service;
   }
 
   #isSlave(): boolean {

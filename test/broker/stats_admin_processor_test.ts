@@ -188,7 +188,6 @@ test("203, 204 and 328 list connections", async () => {
     language: "GO",
     version: 401,
     lastUpdateTimestamp: 5,
-    lastUpdateMs: 5,
   }]]]);
 });
 
