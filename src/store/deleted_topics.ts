@@ -27,14 +27,20 @@ export class DeletedTopics {
   #minPhyOffsets: MinPhyOffsets = new Map();
   /** Highest of the offsets: records beyond it, so all new ones, need no look-up. */
   #highest = 0;
+  /** True while the file may say less than the table. */
+  #isDirty = false;
 
   constructor(fileSystem: FileSystem, root: string, logger: Logger) {
     this.#file = new JsonFile(fileSystem, pathOf(root), logger);
   }
 
-  /** Reads the file; a broken one is set aside with a warning. */
-  load(): void {
+  /**
+   * Reads the file; a broken one is set aside with a warning. After an unclean stop its name
+   * may not be durable: `flush` has to follow.
+   */
+  load(lastExitOk: boolean): void {
     this.#replace(this.#file.read(parse) ?? new Map());
+    this.#isDirty = !lastExitOk && this.#minPhyOffsets.size > 0;
   }
 
   topics(): string[] {
@@ -66,7 +72,18 @@ export class DeletedTopics {
       if (offset <= startOffset) changed.delete(topic);
     }
     this.#replace(changed);
-    return this.#write();
+    this.#isDirty = true;
+    return this.flush();
+  }
+
+  /** Resolves once the table survives power loss. Throws `FileError`. */
+  async flush(): Promise<void> {
+    if (!this.#isDirty) return;
+    const written = this.#minPhyOffsets;
+    await this.#file.write(JSON.stringify({
+      minPhyOffsets: Object.fromEntries(written),
+    }));
+    if (written === this.#minPhyOffsets) this.#isDirty = false;
   }
 
   /** The log ends at `endOffset`: what is appended there is nobody's past. Durable as `add`. */
@@ -77,7 +94,8 @@ export class DeletedTopics {
       if (endOffset > 0) changed.set(topic, Math.min(offset, endOffset));
     }
     this.#replace(changed);
-    await this.#write();
+    this.#isDirty = true;
+    await this.flush();
   }
 
   #replace(minPhyOffsets: MinPhyOffsets): void {
@@ -86,12 +104,6 @@ export class DeletedTopics {
     for (const offset of minPhyOffsets.values()) {
       if (offset > this.#highest) this.#highest = offset;
     }
-  }
-
-  #write(): Promise<void> {
-    return this.#file.write(JSON.stringify({
-      minPhyOffsets: Object.fromEntries(this.#minPhyOffsets),
-    }));
   }
 }
 

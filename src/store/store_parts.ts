@@ -222,7 +222,10 @@ export class StoreParts {
     return true;
   }
 
-  /** Topics of which nothing was ever stored are left out. */
+  /**
+   * Topics of which nothing is stored leave no trace, but a deletion of one of them may still
+   * be on its way, or have failed.
+   */
   async deleteTopics(topics: readonly string[]): Promise<void> {
     const { queues } = this.files;
     const known = topics.filter((it) =>
@@ -230,6 +233,7 @@ export class StoreParts {
     );
     for (const it of known) this.queueOffsets.deleteTopic(it);
     if (known.length > 0) await this.files.deleteTopics(known);
+    else await this.files.deletedTopics.flush();
   }
 
   counters(): MessageStoreCounters {

@@ -1,5 +1,6 @@
 import { test } from "node:test";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { FileError } from "../../src/io/file_system.ts";
 import { readDeletedTopics } from "../../src/store/deleted_topics.ts";
 import type { MessageStore } from "../../src/store/message_store.ts";
 import { verifyStore } from "../../src/store/store_verify.ts";
@@ -157,4 +158,19 @@ test("A broken list of deletions does not keep the store from starting", async (
     await again.shutdown();
   }
   assert(site.logger.lines.some((it) => it.includes("deletedTopics.json")));
+});
+
+test("A deletion that failed, or is on its way, is not answered as done when it is asked for again", async () => {
+  const site = new StoreSite();
+  const store = await site.open();
+  fill(store, "old");
+  site.disk.faults.failSync = (it) => it.path.includes("deletedTopics");
+  const ask = () => store.deleteTopics(["TopicTest"]);
+  for (let times = 0; times < 2; times++) await assertRejects(ask, FileError);
+  site.disk.faults.failSync = undefined;
+  await Promise.all([ask(), ask()]);
+  site.disk.kill();
+  const again = await site.open();
+  assertEquals(again.topics(), []);
+  await again.shutdown();
 });
