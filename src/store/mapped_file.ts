@@ -178,6 +178,17 @@ export class MappedFile implements CachedFile {
     }
   }
 
+  /** Reads the whole file, unless something else than zero comes first. */
+  isZero(): boolean {
+    const chunk = new Uint8Array(Math.min(SCAN_CHUNK_SIZE, this.fileSize));
+    for (let start = 0; start < this.fileSize; start += chunk.length) {
+      const part = chunk.subarray(0, this.fileSize - start);
+      this.readAt(start, part);
+      if (!isZero(part)) return false;
+    }
+    return true;
+  }
+
   /** Zeroes everything from `position` on that is not zero yet; `wrotePosition` goes there. */
   zeroFrom(position: number): void {
     this.#zeroRange(position, this.#writtenEnd);

@@ -198,6 +198,28 @@ export class MappedFileQueue {
     return this.flush();
   }
 
+  /**
+   * When no record of the file that begins at `offset`, where the log ends, is sound, but the
+   * file holds something, it is kept under another name, and an empty one takes its place.
+   * Returns that name; undefined when there was nothing to keep. Throws `FileError`.
+   */
+  setAside(offset: number): string | undefined {
+    const file = this.fileAt(offset);
+    if (file === undefined || file.fileFromOffset !== offset) return undefined;
+    if (file.isZero()) return undefined;
+    const { fileSystem } = this.#options;
+    let aside = `${file.path}.aside`;
+    for (let n = 2; fileSystem.stat(aside) !== undefined; n++) {
+      aside = `${file.path}.aside${n}`;
+    }
+    this.#removeFrom(this.#files.indexOf(file) + 1);
+    file.dispose();
+    this.#files.pop();
+    fileSystem.rename(file.path, aside);
+    this.#createFile(offset);
+    return aside;
+  }
+
   /** As `truncateDirtyFiles`, without the sync: `flush` has to follow. */
   truncateNow(offset: number, tailIsZero = false): void {
     // Everything cut away: what follows begins in an empty queue.
@@ -357,20 +379,17 @@ export class MappedFileQueue {
   }
 
   #sizeError(path: string, size: number): StoreFileError {
-    const { mappedFileSize, sizeKey } = this.#options;
-    if (size === 0) {
-      return new StoreFileError(
-        `Cannot load ${path}: it is empty but not the last file`,
-        path,
-        "Restore this file from a replica or a backup; to give up what is before it, " +
-          "move it and all files with a smaller name away",
-      );
-    }
+    const { mappedFileSize, sizeKey, directory } = this.#options;
+    const fault = size === 0
+      ? "it is empty but not the last file"
+      : `it has ${size} bytes, ${sizeKey} is ${mappedFileSize}`;
     return new StoreFileError(
-      `Cannot load ${path}: it has ${size} bytes, ${sizeKey} is ${mappedFileSize}`,
+      `Cannot load ${path}: ${fault}`,
       path,
-      `Set ${sizeKey}=${size} if all files of the folder have that size, ` +
-        "else restore the file",
+      sizeKey === "mappedFileSizeConsumeQueue"
+        ? `Move ${directory} away: it is built again from the log`
+        : "Restore this file from a backup or a replica; to go on without its records, move it " +
+          "and all files with a smaller name away",
     );
   }
 }

@@ -22,6 +22,7 @@ import type {
 } from "./message_store_ports.ts";
 import type { PutMessageResult } from "./put_message_result.ts";
 import type { QueryMessageResult } from "./query_message_service.ts";
+import { checkLogFiles } from "./log_file_check.ts";
 import { StoreFileError } from "./store_file_error.ts";
 import {
   createAbortFile,
@@ -29,7 +30,10 @@ import {
   lockStore,
   removeAbortFile,
 } from "./store_lock.ts";
-import type { MessageStoreOptions } from "./store_options.ts";
+import {
+  commitLogDirectoryOf,
+  type MessageStoreOptions,
+} from "./store_options.ts";
 import { StoreParts } from "./store_parts.ts";
 import { recoverStore } from "./store_recovery.ts";
 import { adoptStoreSizes } from "./store_sizes.ts";
@@ -78,12 +82,13 @@ export class MessageStore {
 
   /** Takes the lock and recovers. Throws `StoreStartError`; the store is then not usable. */
   async load(): Promise<void> {
-    if (this.#startError !== undefined) throw this.#startError;
     const { fileSystem, clock } = this.#ports;
     const parts = this.#parts;
     const root = this.options.storePathRootDir;
     this.#lock = await lockStore(fileSystem, root);
     try {
+      await checkLogFiles(fileSystem, commitLogDirectoryOf(parts.options));
+      if (this.#startError !== undefined) throw this.#startError;
       const startedMs = clock.monotonicMs();
       this.lastExitOk = !hasAbortFile(fileSystem, root);
       const report = await recoverStore({

@@ -41,7 +41,8 @@ export async function recoverStore(
   parts: StoreRecoveryParts,
 ): Promise<RecoveryReport> {
   const { log, queues, index, checkpoint, lastExitOk } = parts;
-  parts.deletedTopics.load();
+  parts.deletedTopics.load(lastExitOk);
+  await parts.deletedTopics.flush();
   log.mappedFileQueue.load(lastExitOk);
   queues.load(lastExitOk);
   checkpoint.load();
@@ -243,6 +244,13 @@ async function cut(
       endOffset,
       wasThere: report.tail,
     });
+  }
+  const aside = files.setAside(endOffset);
+  if (aside !== undefined) {
+    parts.logger.error(
+      "A log file without any sound record is set aside: remove it, or restore the file from it",
+      { path: aside },
+    );
   }
   await files.truncateDirtyFiles(endOffset, lastExitOk && isFreeSpace);
   await parts.deletedTopics.limitTo(endOffset);

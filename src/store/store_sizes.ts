@@ -4,7 +4,7 @@
  */
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
-import { offsetOfMappedFileName } from "./mapped_file_name.ts";
+import { mappedFileName, offsetOfMappedFileName } from "./mapped_file_name.ts";
 import { StoreCheckpoint } from "./store_checkpoint.ts";
 import {
   commitLogDirectoryOf,
@@ -18,6 +18,10 @@ const INDEX_UNIT_SIZE = 20;
 /** Index entries per hash slot, in Apache's defaults and in ours. */
 const INDEX_ENTRIES_PER_SLOT = 4;
 const UNIT_SIZE = 20;
+/** Sizes of log files are whole kibibytes; others are left-overs of a cut file. */
+const LOG_SIZE_UNIT = 1024;
+/** Files whose names are compared. */
+const PAIRS_MAX = 64;
 
 /**
  * `options` with the sizes that the files under the root have. The checkpoint knows them when
@@ -39,7 +43,7 @@ export function adoptStoreSizes(
   recorded.load();
   const log = sizeOf(
     recorded.mappedFileSizeCommitLog,
-    sizeOfFirst(fileSystem, commitLogDirectoryOf(options)),
+    sizeOfFiles(fileSystem, commitLogDirectoryOf(options)),
   );
   if (log !== undefined && log !== options.mappedFileSizeCommitLog) {
     adopted.mappedFileSizeCommitLog = log;
@@ -110,16 +114,32 @@ export function recordStoreSizes(
   return isChanged;
 }
 
-function sizeOfFirst(
+/**
+ * The names of two files tell the size of the first, whatever was cut off. A single file counts
+ * when somebody may have chosen its size.
+ */
+function sizeOfFiles(
   fileSystem: FileSystem,
   directory: string,
+  unit = LOG_SIZE_UNIT,
 ): number | undefined {
+  const offsets: number[] = [];
   for (const { name, isDirectory } of fileSystem.list(directory)) {
-    if (isDirectory || offsetOfMappedFileName(name) === undefined) continue;
-    const size = fileSystem.stat(`${directory}/${name}`)?.size ?? 0;
-    if (size > 0) return size;
+    const offset = isDirectory ? undefined : offsetOfMappedFileName(name);
+    if (offset !== undefined) offsets.push(offset);
   }
-  return undefined;
+  offsets.sort((a, b) => a - b);
+  const [first, second] = offsets;
+  if (first === undefined) return undefined;
+  if (second !== undefined) {
+    // A file may be missing in between: then the next pair knows better.
+    return Math.min(
+      ...offsets.slice(1, PAIRS_MAX).map((it, index) => it - offsets[index]!),
+    );
+  }
+  const path = `${directory}/${mappedFileName(first)}`;
+  const size = fileSystem.stat(path)?.size ?? 0;
+  return size > 0 && size % unit === 0 ? size : undefined;
 }
 
 function sizeOfFirstQueue(
@@ -131,7 +151,7 @@ function sizeOfFirstQueue(
     const topicPath = `${directory}/${topic.name}`;
     for (const queue of fileSystem.list(topicPath)) {
       const size = queue.isDirectory
-        ? sizeOfFirst(fileSystem, `${topicPath}/${queue.name}`)
+        ? sizeOfFiles(fileSystem, `${topicPath}/${queue.name}`, UNIT_SIZE)
         : undefined;
       if (size !== undefined) return size;
     }
