@@ -79,10 +79,7 @@ export class BrokerController {
         host.addresses(),
       );
       this.#options = resolveOptions(this.#options, bound, addresses, host);
-      store = new MessageStore(
-        { ...this.#ports, logger: this.#ports.logger.child("store") },
-        this.#options.store,
-      );
+      store = new MessageStore(this.#ports, this.#options.store);
       await store.load();
       this.#running = assembleBroker(
         this.#ports,

@@ -120,6 +120,25 @@ test("a port in use is named", () =>
     }
   }));
 
+test("an address that cannot be bound is named by its key", () =>
+  inFolder(async (folder) => {
+    for (
+      const args of [
+        ["standalone", "--store", folder, ...FREE],
+        ["broker", "--store", folder, "-n", "127.0.0.1:1"],
+        ["namesrv", "--listen-port", "0"],
+      ]
+    ) {
+      await refused(
+        [...args, "--bind", "nosuch.invalid"],
+        /nosuch\.invalid/,
+        /bindAddress/,
+        /cannot be resolved/,
+      );
+      await refused([...args, "--bind", "foo bar"], /--bind: give an IP/);
+    }
+  }));
+
 test("a store that another process holds is refused and stays unharmed", () =>
   withSite(async (site) => {
     await site.run("produce", "Hello", "x");
@@ -168,6 +187,11 @@ test("unknown keys and foreign files are warnings", () =>
     writeFileSync(`${site.storePath}/consumequeue/notes.txt`, "x");
     await site.restart();
     assertMatch(site.server.stderr, /\.DS_Store/);
+    for (const line of site.server.stderr.trim().split("\n")) {
+      const { category } = JSON.parse(line) as { category: string };
+      assertMatch(category, /^(?:config|broker|namesrv|ports|admin)/, line);
+      assert(!/(\w+)\.\1/.test(category), line);
+    }
     const read = await site.run(
       "consume",
       "Hello",
