@@ -127,6 +127,31 @@ test("standalone serves the tools", () =>
     await ok("group", "delete", "idle");
   }));
 
+test("produce waits for the first broker of a name server", async () => {
+  const store = mkdtempSync(`${tmpdir()}/pocketmq-test-`);
+  const namesrv = await startServer(["namesrv", "--listen-port", "0"]);
+  const n = ["-n", namesrv.listeners.namesrv!];
+  try {
+    const sending = run(["produce", "T", "x", ...n]);
+    const making = run(["topic", "create", "U", ...n]);
+    const broker = await startServer([
+      "broker",
+      "--store",
+      store,
+      ...n,
+      ...["--bind", "127.0.0.1", "--listen-port", "0", "--admin-port", "0"],
+      ...["--set", "mappedFileSizeCommitLog=16M"],
+    ]);
+    for (const { code, stderr } of await Promise.all([sending, making])) {
+      assertEquals([code, stderr], [0, ""]);
+    }
+    assertEquals(await broker.stop(), 0);
+  } finally {
+    await namesrv.stop();
+    rmSync(store, { recursive: true, force: true });
+  }
+});
+
 const CONSUME = ["--group", "g", "--timeout", "1"];
 
 const FAILURES: readonly [args: readonly string[], sentence: string][] = [

@@ -74,7 +74,11 @@ test("consume ends with 1 when nothing came in time", async () => {
       "--timeout",
       "1",
     );
-    assertEquals([read.code, read.stdout], [1, ""]);
+    assertEquals([read.code, read.stdout, read.stderr], [
+      1,
+      "",
+      "pocketmq: 0 of 1 messages came within 1 s\n",
+    ]);
   });
 });
 
