@@ -33,6 +33,11 @@ export class RunningFlags {
     return this.#reasons.has(cause);
   }
 
+  /** Its sentence; undefined when it is not in force. */
+  reasonOf(cause: UnwritableCause): string | undefined {
+    return this.#reasons.get(cause);
+  }
+
   set(cause: UnwritableCause, reason: string): void {
     this.#reasons.set(cause, reason);
     this.#refresh();

@@ -21,6 +21,7 @@ import { type MessageStoreOptions, visibilityOf } from "./store_options.ts";
 import { StoreReading } from "./store_reading.ts";
 import type { StoreRecoveryParts } from "./store_recovery.ts";
 import { StoreSpaceGuard } from "./store_space_guard.ts";
+import { WritabilityLog } from "./writability_log.ts";
 
 /** Portions of the log that one call dispatches. */
 const REPUT_SLICES_MAX = 4;
@@ -39,6 +40,7 @@ export class StoreParts {
   readonly spaceGuard: StoreSpaceGuard;
   readonly cleanService: CleanService;
   readonly #indexCatchUp: IndexCatchUp;
+  readonly #writabilityLog: WritabilityLog;
   replicatedOffset = 0;
   /** First offset that a connected slave still needs. */
   slaveNeedsFrom: (() => number | undefined) | undefined;
@@ -102,6 +104,7 @@ export class StoreParts {
       this.delayLevels,
       () => this.reput.reputFromOffset,
     );
+    this.#writabilityLog = new WritabilityLog(flags, logger);
     flags.set("not-started", "The store has not started yet");
     this.#setSlaveFlag();
   }
@@ -144,6 +147,8 @@ export class StoreParts {
     this.dispatcher.endBatch();
     this.flushing.tick(nowMs);
     this.#indexCatchUp.tick(nowMs);
+    // Before the guard: it may lift what a write has met in between.
+    this.#writabilityLog.tick(nowMs);
     this.spaceGuard.tick(nowMs);
     this.cleanService.tick(nowMs);
   }

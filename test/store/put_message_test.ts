@@ -323,3 +323,29 @@ test("Prepared and rolled back messages take no queue offset", async () => {
   ]);
   await store.shutdown();
 });
+
+test("A full disk is told of in one line, and its end in another", async () => {
+  const site = new StoreSite();
+  const store = await site.open();
+  put(store);
+  await site.pass(store, 1_000);
+  const told = () => site.logger.lines.filter((it) => it.includes("Writes"));
+  assertEquals(told(), []);
+  // The disk says that there is room, and every write fails: a quota.
+  const { disk } = site;
+  disk.faults.capacityBytes = disk.usedBytes;
+  disk.diskSpace = () => ({ totalBytes: 1e9, freeBytes: 9e8 });
+  disk.roomFor = () => 0;
+  for (let times = 0; times < 20; times++) {
+    put(store, { body: new Uint8Array(2000) });
+    await site.pass(store, 500);
+  }
+  assertEquals(told().length, 1, told().join("\n"));
+  assert(told()[0]!.startsWith("error Writes are refused: Cannot write"));
+  disk.faults.capacityBytes = Infinity;
+  disk.roomFor = (_content, _position, size) => size;
+  await site.pass(store, 5_000);
+  assertEquals(put(store).status, "PUT_OK");
+  assertEquals(told().slice(1), ["info Writes are taken again"]);
+  await store.shutdown();
+});
