@@ -4,6 +4,7 @@ import {
   checkMessageRecord,
   type RecordCheck,
 } from "../model/message_record.ts";
+import { type BrokenRecord, readBrokenRecord } from "./broken_record.ts";
 import { isZero } from "./mapped_file.ts";
 import type { ReadOnlyFile, ReadOnlyFiles } from "./read_only_files.ts";
 
@@ -26,6 +27,8 @@ export type LogItem =
     readonly phyOffset: number;
     readonly path: string;
     readonly reason: string;
+    /** Whose it was; null when that cannot be read. */
+    readonly record: BrokenRecord | null;
     /** Where sound records go on. */
     readonly nextOffset: number;
   }
@@ -132,6 +135,13 @@ async function itemAt(
   if (isLast && !options.looksBeyondEnd) {
     return { ...end, reason: isFreeSpace(window, position) ? null : reason };
   }
+  const record = readBrokenRecord(
+    window.bytes,
+    window.view,
+    position - window.start,
+    window.size,
+    phyOffset,
+  );
   const something = await nonZeroFrom(window, position);
   if (something < 0 && isLast) return { ...end, reason: null };
   const next = something < 0
@@ -139,7 +149,14 @@ async function itemAt(
     : await findNextRecord(window, Math.max(position + 1, something - 7));
   if (next === undefined && isLast) return { ...end, reason };
   const nextOffset = file.fileFromOffset + (next ?? file.size);
-  return { kind: "corrupt", phyOffset, path: file.path, reason, nextOffset };
+  return {
+    kind: "corrupt",
+    phyOffset,
+    path: file.path,
+    reason,
+    record,
+    nextOffset,
+  };
 }
 
 /** Size and magic are zero: nothing was ever written here. */

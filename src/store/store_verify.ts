@@ -3,7 +3,7 @@
  * it. Never writes. A store that is running, or was not stopped cleanly, may lag behind its
  * log: that is told as a warning.
  */
-import type { FileSystem } from "../io/file_system.ts";
+import { FileError, type FileSystem } from "../io/file_system.ts";
 import {
   decodeDispatchRequest,
   isWithoutQueueOffset,
@@ -11,7 +11,7 @@ import {
 import { readDeletedTopics } from "./deleted_topics.ts";
 import { DelayLevelTable } from "./delay_level_table.ts";
 import type { IndexGeometry } from "./index_file.ts";
-import { walkLog } from "./log_walk.ts";
+import { type LogItem, walkLog } from "./log_walk.ts";
 import { ReadOnlyFiles, ReadOnlyHandles } from "./read_only_files.ts";
 import { type StoreFinding, StoreFindings } from "./store_finding.ts";
 import { IndexVerifier, readIndexFiles } from "./verify_index.ts";
@@ -36,6 +36,8 @@ export interface StoreVerification {
   readonly isSound: boolean;
   /** False: the store is running or was not stopped cleanly. */
   readonly lastExitOk: boolean;
+  /** A process has it open: what it has not written yet is left out. */
+  readonly isInUse: boolean;
   readonly minPhyOffset: number;
   /** End of the last sound record. */
   readonly maxPhyOffset: number;
@@ -63,6 +65,17 @@ export async function verifyStore(
   }
 }
 
+/** True when another process holds the lock of the store. */
+function isInUse(fileSystem: FileSystem, path: string): boolean {
+  if (fileSystem.stat(`${path}/lock`) === undefined) return false;
+  try {
+    fileSystem.lock(`${path}/lock`).release();
+    return false;
+  } catch (error) {
+    return error instanceof FileError && error.kind === "locked";
+  }
+}
+
 class StoreVerifier {
   readonly #options: StoreVerifyOptions;
   readonly #findings: StoreFindings;
@@ -70,6 +83,7 @@ class StoreVerifier {
   readonly #queues: QueueVerifier;
   readonly #index: IndexVerifier;
   readonly #lastExitOk: boolean;
+  readonly #isInUse: boolean;
   readonly #indexFileCount: number;
   #recordCount = 0;
   #corruptCount = 0;
@@ -77,13 +91,14 @@ class StoreVerifier {
 
   constructor(
     handles: ReadOnlyHandles,
-    path: string,
+    private readonly path: string,
     options: StoreVerifyOptions,
   ) {
     this.#options = options;
     this.#findings = new StoreFindings(options.findingsMax ?? FINDINGS_MAX);
     const findings = this.#findings;
     this.#lastExitOk = handles.fileSystem.stat(`${path}/abort`) === undefined;
+    this.#isInUse = !this.#lastExitOk && isInUse(handles.fileSystem, path);
     const lagSeverity = this.#lastExitOk ? "error" : "warning";
     this.#log = ReadOnlyFiles.load(
       handles,
@@ -97,6 +112,7 @@ class StoreVerifier {
       findings,
       readDeletedTopics(handles.fileSystem, path),
       lagSeverity,
+      this.#isInUse,
     );
     const directory = `${path}/index`;
     const files = readIndexFiles(
@@ -113,6 +129,7 @@ class StoreVerifier {
       lagSeverity,
       directory,
       this.#log.minOffset,
+      this.#isInUse,
     );
   }
 
@@ -120,10 +137,13 @@ class StoreVerifier {
     await this.#walk();
     this.#queues.finish(this.#log.minOffset, this.#endOffset);
     if (this.#indexFileCount > 0) this.#index.finish(this.#endOffset);
-    const { list, omitted, errorCount } = this.#findings;
+    if (this.#isInUse) this.#noteUse();
+    const list = this.#findings.finish();
+    const { omitted, errorCount } = this.#findings;
     return {
       isSound: errorCount === 0,
       lastExitOk: this.#lastExitOk,
+      isInUse: this.#isInUse,
       minPhyOffset: this.#log.minOffset,
       maxPhyOffset: this.#endOffset,
       recordCount: this.#recordCount,
@@ -161,22 +181,56 @@ class StoreVerifier {
         this.#corruptCount += 1;
         this.#endOffset = item.nextOffset;
         this.#queues.onCorrupt();
-        const lost = item.nextOffset - item.phyOffset;
-        this.#findings.error(
-          "corrupt-record",
-          item.path,
-          item.phyOffset,
-          `No sound record: ${item.reason}; ${lost} bytes are skipped`,
-        );
+        this.#onCorrupt(item);
       } else if (item.reason !== null) this.#onTornTail(item.path, item);
     }
     this.#progress();
+  }
+
+  #onCorrupt(item: LogItem & { kind: "corrupt" }): void {
+    const { phyOffset, nextOffset, path, reason, record } = item;
+    const what = record === null
+      ? "A record"
+      : `The record of topic ${
+        record.topic ?? "(unreadable)"
+      }, queue ${record.queueId}, queue offset ${record.queueOffset}`;
+    this.#findings.addSpan(
+      {
+        severity: "error",
+        kind: "corrupt-record",
+        path,
+        offset: phyOffset,
+        message:
+          `${what} is broken: ${reason}; the ${
+            nextOffset - phyOffset
+          } bytes up to ${nextOffset} are passed over. To have it back, stop the broker and ` +
+          "restore this file from a backup or a replica; else this is told until the file " +
+          "expires (fileReservedTime)",
+      },
+      phyOffset,
+      nextOffset,
+    );
+  }
+
+  #noteUse(): void {
+    const units = this.#queues.laggingCount;
+    const keys = this.#index.laggingCount;
+    this.#findings.add({
+      severity: "note",
+      kind: "in-use",
+      path: this.path,
+      offset: null,
+      message: "The store is in use: what it has not written yet is left out " +
+        `(${units} units, ${keys} keys)`,
+    });
   }
 
   #onTornTail(
     path: string,
     item: { phyOffset: number; reason: string | null },
   ): void {
+    // A write on its way.
+    if (this.#isInUse) return;
     this.#findings.add({
       severity: this.#lastExitOk ? "error" : "warning",
       kind: "torn-tail",

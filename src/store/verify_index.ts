@@ -16,6 +16,7 @@ import {
 import { indexKeyHashes } from "./index_key.ts";
 import type { ReadOnlyHandles } from "./read_only_files.ts";
 import type { StoreFindings } from "./store_finding.ts";
+import { cureOf } from "./verify_queues.ts";
 
 const CHUNK_ENTRIES = 3_276;
 
@@ -196,6 +197,10 @@ export class IndexVerifier {
   entryCount = 0;
   #missingCount = 0;
   #missingFrom = -1;
+  /** Missing keys behind the last record that has one. */
+  #missingAtEnd = 0;
+  /** Keys of the newest records that a running store has not written yet. */
+  laggingCount = 0;
 
   constructor(
     files: readonly IndexFileFacts[],
@@ -205,6 +210,8 @@ export class IndexVerifier {
     private readonly directory: string,
     /** Start of the log: entries below it speak of deleted files. */
     private readonly minPhyOffset: number,
+    /** Another process writes into the store. */
+    private readonly isInUse: boolean,
   ) {
     this.#cursors = files.map((it) => new EntryCursor(it, handles, findings));
   }
@@ -232,23 +239,28 @@ export class IndexVerifier {
   /** The walk is over. */
   finish(endPhyOffset: number): void {
     this.#skipTo(Number.MAX_SAFE_INTEGER, endPhyOffset);
-    if (this.#missingCount === 0) return;
+    this.laggingCount = this.isInUse ? this.#missingAtEnd : 0;
+    const missingCount = this.#missingCount - this.laggingCount;
+    if (missingCount === 0) return;
     this.findings.add({
       severity: this.lagSeverity,
       kind: "index-missing",
       path: this.directory,
       offset: this.#missingFrom,
-      message: `${this.#missingCount} keys of records are not in the index`,
+      message: `${missingCount} keys of records are not in the index` +
+        cureOf(this.lagSeverity),
     });
   }
 
   #compare(request: DispatchRequest, filed: ReadonlySet<number>): void {
     const count = indexKeyHashes(request, this.#hashes);
     let known = 0;
+    if (filed.size > 0) this.#missingAtEnd = 0;
     for (const hash of new Set(this.#hashes.slice(0, count))) {
       if (filed.has(hash)) known += 1;
       else {
         this.#missingCount += 1;
+        this.#missingAtEnd += 1;
         if (this.#missingFrom < 0) this.#missingFrom = request.phyOffset;
       }
     }
@@ -276,15 +288,17 @@ export class IndexVerifier {
       }
       if (entry.phyOffset >= phyOffset) return;
       if (entry.phyOffset >= this.minPhyOffset) {
-        this.findings.error(
-          "index-entry",
-          cursor.facts.path,
-          cursor.positionOf(cursor.number),
-          `Entry ${cursor.number} points to ${entry.phyOffset}, where no record begins` +
+        this.findings.addAbout(entry.phyOffset, {
+          severity: "error",
+          kind: "index-entry",
+          path: cursor.facts.path,
+          offset: cursor.positionOf(cursor.number),
+          message:
+            `Entry ${cursor.number} points to ${entry.phyOffset}, where no record begins` +
             (endPhyOffset === undefined
               ? ""
               : `; the log ends at ${endPhyOffset}`),
-        );
+        });
       }
       this.entryCount += 1;
       cursor.next(entry);

@@ -34,6 +34,8 @@ class QueueCheck {
   matchedCount = 0;
   missingFrom = -1;
   missingCount = 0;
+  /** Those of them that no unit follows. */
+  missingAtEnd = 0;
   pending: StoreFinding[] = [];
 
   constructor(
@@ -58,6 +60,7 @@ class QueueCheck {
     this.recordCount = 0;
     this.missingFrom = -1;
     this.missingCount = 0;
+    this.missingAtEnd = 0;
     this.pending = [];
   }
 }
@@ -67,6 +70,8 @@ export class QueueVerifier {
   readonly #queues = new Map<string, QueueCheck>();
   readonly #topics = new Map<string, boolean>();
   unitCount = 0;
+  /** Units of the newest records that a running store has not written yet. */
+  laggingCount = 0;
 
   constructor(
     private readonly handles: ReadOnlyHandles,
@@ -78,6 +83,8 @@ export class QueueVerifier {
     private readonly deletedBelow: ReadonlyMap<string, number>,
     /** `warning` for what a store lags behind while it runs. */
     private readonly lagSeverity: "error" | "warning",
+    /** Another process writes into the store. */
+    private readonly isInUse: boolean,
   ) {
     const { fileSystem } = handles;
     for (const topic of fileSystem.list(directory)) {
@@ -107,8 +114,10 @@ export class QueueVerifier {
     if (unit === undefined) {
       if (queue.missingFrom < 0) queue.missingFrom = request.queueOffset;
       queue.missingCount += 1;
+      queue.missingAtEnd += 1;
       return;
     }
+    queue.missingAtEnd = 0;
     const difference = differenceOf(unit, request);
     if (difference === undefined) queue.matchedCount += 1;
     else if (queue.pending.length < PENDING_MAX) {
@@ -132,13 +141,17 @@ export class QueueVerifier {
   finish(minPhyOffset: number, endPhyOffset: number): void {
     for (const queue of this.#queues.values()) {
       for (const it of queue.pending) this.findings.add(it);
-      if (queue.missingCount > 0) {
+      const lagging = this.isInUse ? queue.missingAtEnd : 0;
+      this.laggingCount += lagging;
+      const missingCount = queue.missingCount - lagging;
+      if (missingCount > 0) {
         this.findings.add({
           severity: this.lagSeverity,
           kind: "unit-missing",
           path: queue.path,
           offset: queue.missingFrom,
-          message: `${queue.missingCount} records of the log have no unit`,
+          message: `${missingCount} records of the log have no unit` +
+            cureOf(this.lagSeverity),
         });
       }
       this.#checkUnits(queue, minPhyOffset, endPhyOffset);
@@ -232,16 +245,19 @@ export class QueueVerifier {
     // Its record was deleted with its file.
     if (phyOffset < log.minPhyOffset) return;
     const size = view.getInt32(at + 8);
+    // It was written behind the end of the walk.
+    if (this.isInUse && phyOffset + size > log.endPhyOffset) return;
     const reason = phyOffset + size > log.endPhyOffset
       ? `beyond the end of the log, ${log.endPhyOffset}`
       : this.#recordReason(phyOffset, size, queue.queueId, queueOffset);
     if (reason === undefined) return;
-    this.findings.error(
-      "unit-dangling",
-      queue.path,
-      queueOffset,
-      `The unit points to ${phyOffset}, ${reason}`,
-    );
+    this.findings.addAbout(phyOffset, {
+      severity: "error",
+      kind: "unit-dangling",
+      path: queue.path,
+      offset: queueOffset,
+      message: `The unit points to ${phyOffset}, ${reason}`,
+    });
   }
 
   #recordReason(
@@ -282,6 +298,11 @@ export class QueueVerifier {
     }
     return queue;
   }
+}
+
+/** What becomes of entries that a store lacks. */
+export function cureOf(lagSeverity: "error" | "warning"): string {
+  return lagSeverity === "warning" ? "; the next start adds them" : "";
 }
 
 /** Undefined when the unit says what the record says. */

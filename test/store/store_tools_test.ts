@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { test } from "node:test";
+import { FileError } from "../../src/io/file_system.ts";
 import {
   dumpStore,
   type StoreDumpOptions,
@@ -128,7 +129,28 @@ test("verifyStore() finds nothing wrong in a store that was stopped cleanly", as
 test("verifyStore() calls a running store sound", async () => {
   const result = await verifyStore(await makeStore(false), ROOT);
   assert(result.isSound, JSON.stringify(result.findings));
-  assertEquals(result.lastExitOk, false);
+  assertEquals([result.lastExitOk, result.isInUse], [false, false]);
+});
+
+test("verifyStore() leaves out what a running store has not written yet", async () => {
+  const fileSystem = await makeStore(false);
+  fileSystem.lock = (path) => {
+    throw new FileError(`Cannot lock ${path}`, "locked", path);
+  };
+  // The newest unit is still in memory.
+  const path = fileOf("consumequeue/T/1", 0);
+  change(fileSystem, path, (bytes) => void bytes.fill(0, 19 * 20, 20 * 20));
+  const result = await verifyStore(fileSystem, ROOT);
+  assert(result.isSound && result.isInUse);
+  assertEquals(result.findings.map((it) => it.kind), ["in-use"]);
+  const [note] = result.findings;
+  assertEquals(note!.severity, "note");
+  assert(note!.message.includes("(1 units, "), note!.message);
+  assert(!note!.message.includes(" 0 keys"), note!.message);
+  // A hole in the middle is none of those.
+  change(fileSystem, path, (bytes) => void bytes.fill(0, 5 * 20, 6 * 20));
+  const findings = await findingsOf(fileSystem);
+  assertEquals(only(findings, "unit-missing").offset, 5);
 });
 
 test("verifyStore() finds a flipped byte of a body and reads on behind it", async () => {
@@ -149,6 +171,16 @@ test("verifyStore() finds a flipped byte of a body and reads on behind it", asyn
   assertEquals(finding.path, fileOf("commitlog", 0));
   assertEquals(finding.offset, phyOffset);
   assert(finding.message.includes("CRC"));
+  assert(
+    finding.message.startsWith(
+      "The record of topic T, queue 0, queue offset 3 is broken",
+    ),
+    finding.message,
+  );
+  assert(finding.message.includes("restore this file"), "the cure");
+  assert(finding.message.includes("2 entries of queues and index point to it"));
+  assertEquals(result.findings.length, 1, "nothing but the record");
+  assertEquals(finding.followUps?.length, 2);
   assertEquals(result.recordCount, RECORD_COUNT - 1);
   const lines = await dump(fileSystem);
   assertEquals(lines.length, RECORD_COUNT);
@@ -163,7 +195,8 @@ test("verifyStore() finds a flipped size field and the next sound record", async
   const result = await verifyStore(fileSystem, ROOT);
   assertEquals(only(result.findings, "corrupt-record").offset, 4096);
   assertEquals(result.recordCount, RECORD_COUNT - 1);
-  assert(result.findings.some((it) => it.kind === "unit-dangling"));
+  const { followUps = [] } = only(result.findings, "corrupt-record");
+  assert(followUps.some((it) => it.kind === "unit-dangling"));
 });
 
 test("verifyStore() finds a cut file", async () => {
