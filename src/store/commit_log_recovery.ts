@@ -22,6 +22,8 @@ export interface RecoveryInput {
   readonly checkCrc: boolean;
   /** Highest phyOffset + size in any queue; -1 without any. */
   readonly queueMaxPhyOffset: number;
+  /** End of the log at the last clean stop; 0 when this one was not, or nobody noted it. */
+  readonly cleanEndOffset: number;
   /** Records up to this store time are known to be durable, in log and queues. */
   readonly minTimestamp: number;
   /** Records up to this store time were synced to the log once. */
@@ -195,7 +197,7 @@ class LogRecovery {
   /** Only when something durable tells of later records is the rest worth looking through. */
   #mayBeDamage(broken: number): boolean {
     const { input } = this;
-    return input.queueMaxPhyOffset > broken ||
+    return Math.max(input.queueMaxPhyOffset, input.cleanEndOffset) > broken ||
       (!input.lastExitOk &&
         input.physicMsgTimestamp >= this.#lastStoreTimestamp);
   }

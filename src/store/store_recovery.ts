@@ -145,6 +145,7 @@ function inputOf(
     lastExitOk,
     checkCrc: options.checkCRCOnRecover,
     queueMaxPhyOffset,
+    cleanEndOffset: lastExitOk ? checkpoint.cleanMaxPhyOffset : 0,
     minTimestamp: options.messageIndexEnable && options.messageIndexSafe
       ? checkpoint.minTimestampIndex()
       : checkpoint.minTimestamp(),

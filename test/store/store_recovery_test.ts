@@ -304,3 +304,15 @@ test("Records of the millisecond of the last sync, but behind it, are a torn tai
   assertEquals(textsOf(again), ["synced"]);
   await again.shutdown();
 });
+
+test("A flipped byte costs one record after a clean stop, also when all queues are gone", async () => {
+  const site = new StoreSite();
+  await (await filled(site, 12)).shutdown();
+  const { disk } = site;
+  disk.plant(`${ROOT}/commitlog/00000000000000004096`, Uint8Array.of(1), 100);
+  disk.remove(`${ROOT}/consumequeue/TopicTest/3/00000000000000000000`);
+  const again = await site.open();
+  assertEquals(again.recoveryReport!.corruptRecordCount, 1);
+  assertEquals(again.getMaxOffsetInQueue("TopicTest", 3), 12);
+  await again.shutdown();
+});
