@@ -12,6 +12,7 @@ import {
   environmentNameOf,
   parseSetting,
 } from "../../src/config/config_sources.ts";
+import { DEFAULT_HA_SERVICE_OPTIONS } from "../../src/ha/ha_service_options.ts";
 import {
   DEFAULT_REMOTING_CLIENT_OPTIONS,
   DEFAULT_REMOTING_SERVER_OPTIONS,
@@ -53,6 +54,7 @@ test("loadBrokerConfig() defaults of `broker` are those of the rooms", () => {
     storePathRootDir: "/home/rocket/store",
     storePathCommitLog: "/home/rocket/store/commitlog",
   });
+  assertEquals({ ...slices.ha }, { ...DEFAULT_HA_SERVICE_OPTIONS });
   assertEquals({ ...slices.remotingServer }, {
     ...DEFAULT_REMOTING_SERVER_OPTIONS,
   });
@@ -184,6 +186,11 @@ const BAD: readonly [file: string, includes: readonly string[]][] = [
   ["adminToken=short", ["adminToken=***", "16 to 256"]],
   ["adminPort=10911", ["adminPort=10911", "already listenPort"]],
   ["haListenPort=10909", ["haListenPort=10909", "VIP"]],
+  ["haMasterAddress=a", ["haMasterAddress=a", "host:port"]],
+  ["haMasterAddress=a:1;b:2", ["haMasterAddress", "one host:port"]],
+  ["haAllowedPeers=10.0.0.0/8;bad", ["haAllowedPeers", '"bad" is none']],
+  ["haSyncMode=maybe", ["haSyncMode=maybe", "strict, degrade, async"]],
+  ["inSyncReplicas=0", ["inSyncReplicas=0", "from 1"]],
   ["maxMessageSize=64M\nmappedFileSizeCommitLog=1M", ["one file"]],
   ["storePathCommitLog=/a,/b", ["storePathCommitLog=/a,/b", "not a list"]],
   ["diskSpaceWarningLevelRatio=50", ["diskSpaceCleanForciblyRatio=85"]],
