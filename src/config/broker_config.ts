@@ -6,7 +6,7 @@
  * - Rules between keys are checked once here, never again by the rooms.
  */
 import type { BrokerOptions } from "../broker/broker_options.ts";
-import type { HAServiceOptions } from "../ha/ha_service_options.ts";
+import type { HAOptions } from "../ha/ha_options.ts";
 import type {
   RemotingClientOptions,
   RemotingServerOptions,
@@ -56,7 +56,7 @@ export type LogValues = ValuesOf<typeof LOG_KEYS>;
 export interface BrokerSlices {
   readonly broker: BrokerOptions;
   readonly store: MessageStoreOptions;
-  readonly ha: HAServiceOptions;
+  readonly ha: HAOptions;
   readonly remotingServer: RemotingServerOptions;
   readonly remotingClient: RemotingClientOptions;
   readonly admin: AdminOptions;
@@ -158,7 +158,10 @@ export function brokerSlices(
       brokerId: values.brokerId,
       explicitKeys: explicit,
     }),
-    ha: sliceOf(HA_KEYS, values),
+    ha: Object.freeze({
+      ...sliceOf(HA_KEYS, values),
+      haListenPort: values.haListenPort,
+    }),
     remotingServer: remotingServerOptionsOf(values),
     remotingClient: remotingClientOptionsOf(values),
     admin: sliceOf(ADMIN_KEYS, values),

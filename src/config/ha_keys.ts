@@ -1,5 +1,5 @@
 /** The keys of the HA room, spelled as Apache spells them; both 4.9 and 5.x spellings are read. */
-import type { HAServiceOptions } from "../ha/ha_service_options.ts";
+import type { HAOptions } from "../ha/ha_options.ts";
 import {
   addresses,
   choice,
@@ -44,6 +44,11 @@ const ROLE_KEYS = {
     "",
     "Remoting address of the master; empty: as the name servers say, else replication port - 1",
     { errorOf: oneAddressError },
+  ),
+  haBootstrap: choice(
+    ["last", "min"],
+    "last",
+    "Where an empty slave begins: last: the newest file of its master, min: the oldest",
   ),
   haAllowedPeers: text(
     "",
@@ -94,6 +99,11 @@ const SYNC_KEYS = {
     "Bytes behind from which a slave is not in sync",
     { ...LIVE, min: 1, aliases: ["haMaxGapNotInSync"] },
   ),
+  haPendingSyncRequestsMax: integer(
+    100_000,
+    "Puts of a SYNC_MASTER that wait for slaves at once",
+    { min: 1 },
+  ),
   slaveTimeout: millis(3_000, "A SYNC_MASTER's put waits for slaves at most", {
     ...LIVE,
     min: 1,
@@ -127,11 +137,13 @@ const SYNC_KEYS = {
   ),
 } as const;
 
-/** Every key of HAServiceOptions. */
+/** The keys of HAOptions that the broker room does not have. */
 export const HA_KEYS = {
   ...ROLE_KEYS,
   ...LINK_KEYS,
   ...SYNC_KEYS,
 } as const satisfies {
-  readonly [P in keyof HAServiceOptions]: ConfigKey<HAServiceOptions[P]>;
+  readonly [P in Exclude<keyof HAOptions, "haListenPort">]: ConfigKey<
+    HAOptions[P]
+  >;
 };

@@ -12,7 +12,7 @@ import {
   environmentNameOf,
   parseSetting,
 } from "../../src/config/config_sources.ts";
-import { DEFAULT_HA_SERVICE_OPTIONS } from "../../src/ha/ha_service_options.ts";
+import { DEFAULT_HA_OPTIONS } from "../../src/ha/ha_options.ts";
 import {
   DEFAULT_REMOTING_CLIENT_OPTIONS,
   DEFAULT_REMOTING_SERVER_OPTIONS,
@@ -54,7 +54,7 @@ test("loadBrokerConfig() defaults of `broker` are those of the rooms", () => {
     storePathRootDir: "/home/rocket/store",
     storePathCommitLog: "/home/rocket/store/commitlog",
   });
-  assertEquals({ ...slices.ha }, { ...DEFAULT_HA_SERVICE_OPTIONS });
+  assertEquals({ ...slices.ha }, { ...DEFAULT_HA_OPTIONS });
   assertEquals({ ...slices.remotingServer }, {
     ...DEFAULT_REMOTING_SERVER_OPTIONS,
   });
