@@ -37,7 +37,7 @@ export interface MappedFileQueueOptions {
 
 /** Files in order, one write position at the end. */
 export class MappedFileQueue {
-  readonly #options: MappedFileQueueOptions;
+  #options: MappedFileQueueOptions;
   readonly #place: MappedFilePlace;
   #files: MappedFile[] = [];
   #flushedOffset = 0;
@@ -63,6 +63,12 @@ export class MappedFileQueue {
 
   get mappedFileSize(): number {
     return this.#options.mappedFileSize;
+  }
+
+  /** Files to come have `mappedFileSize` bytes; only while there is none. */
+  adoptMappedFileSize(mappedFileSize: number): void {
+    assert(this.#files.length === 0, "a log with files keeps their size");
+    this.#options = { ...this.#options, mappedFileSize };
   }
 
   get files(): readonly MappedFile[] {

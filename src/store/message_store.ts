@@ -22,6 +22,7 @@ import type {
 } from "./message_store_ports.ts";
 import type { PutMessageResult } from "./put_message_result.ts";
 import type { QueryMessageResult } from "./query_message_service.ts";
+import type { ReplicaLog } from "./replica_log.ts";
 import { StoreFileError } from "./store_file_error.ts";
 import {
   createAbortFile,
@@ -112,7 +113,7 @@ export class MessageStore {
   /** Takes writes from now on, unless the role forbids it. */
   async start(): Promise<void> {
     const { fileSystem, host } = this.#ports;
-    await this.#parts.files.recordSizes();
+    await this.#parts.files.recordSizes(this.options);
     await createAbortFile(
       fileSystem,
       this.options.storePathRootDir,
@@ -345,6 +346,11 @@ export class MessageStore {
   /** The next 20 rounds of cleaning ignore the hour (reference 4.11). */
   executeDeleteFilesManually(): void {
     this.#parts.cleanService.commitLogCleaner.executeDeleteFilesManually();
+  }
+
+  /** The log as replication sees it. */
+  get replicaLog(): ReplicaLog {
+    return this.#parts.replicaLog;
   }
 
   /** Log files from this offset on are spared while space allows: a slave needs them. */

@@ -119,6 +119,17 @@ export class RecordReader {
     return bytes;
   }
 
+  /** Raw bytes, whatever they are, into `target`. False when they are not (or no longer) there. */
+  readRaw(
+    phyOffset: number,
+    target: Uint8Array,
+  ): boolean | Promise<boolean> {
+    if (!this.isHot(phyOffset)) return this.#fillCold(phyOffset, target);
+    if (!this.log.holds(phyOffset, target.length)) return false;
+    this.log.readAt(phyOffset, target);
+    return true;
+  }
+
   /** Where the records that follow each other without a gap, in one file, end. */
   #runEnd(places: RecordPlaces, index: number): number {
     const { phyOffsets, sizes } = places;
@@ -136,14 +147,20 @@ export class RecordReader {
     size: number,
   ): Promise<{ bytes: Uint8Array; view: DataView } | undefined> {
     const bytes = new Uint8Array(size);
+    return await this.#fillCold(phyOffset, bytes)
+      ? { bytes, view: new DataView(bytes.buffer) }
+      : undefined;
+  }
+
+  async #fillCold(phyOffset: number, target: Uint8Array): Promise<boolean> {
     let isThere = false;
     await this.coldReader.read(async () => {
       // Asked now: the file may have been deleted while this read was in line.
       isThere = this.log.mappedFileQueue.fileAt(phyOffset) !== undefined &&
-        phyOffset + size <= this.log.maxOffset;
-      if (isThere) await this.log.readAtAsync(phyOffset, bytes);
+        phyOffset + target.length <= this.log.maxOffset;
+      if (isThere) await this.log.readAtAsync(phyOffset, target);
     });
-    return isThere ? { bytes, view: new DataView(bytes.buffer) } : undefined;
+    return isThere;
   }
 }
 

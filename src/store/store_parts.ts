@@ -14,6 +14,7 @@ import type {
 import { PutMessageService } from "./put_message_service.ts";
 import { QueueOffsetTable } from "./queue_offset_table.ts";
 import { ReputMessageService } from "./reput_message_service.ts";
+import { ReplicaLog } from "./replica_log.ts";
 import { RunningFlags } from "./running_flags.ts";
 import { StoreFiles } from "./store_files.ts";
 import { StoreFlushing } from "./store_flushing.ts";
@@ -38,6 +39,7 @@ export class StoreParts {
   readonly reading: StoreReading;
   readonly spaceGuard: StoreSpaceGuard;
   readonly cleanService: CleanService;
+  readonly replicaLog: ReplicaLog;
   readonly #indexCatchUp: IndexCatchUp;
   replicatedOffset = 0;
   /** First offset that a connected slave still needs. */
@@ -95,6 +97,14 @@ export class StoreParts {
       options,
     );
     this.cleanService = this.#cleaning();
+    this.replicaLog = new ReplicaLog({
+      log,
+      reader: this.reading.reader,
+      flags,
+      append: (phyOffset, bytes) => this.appendToCommitLog(phyOffset, bytes),
+      adoptFileSize: (size) => this.#adoptFileSize(size),
+      lastRecord: () => this.dispatcher.lastRecord,
+    });
     this.#indexCatchUp = new IndexCatchUp(
       log,
       index,
@@ -224,6 +234,13 @@ export class StoreParts {
       corruptRecordCount: this.reput.corruptRecordCount,
       deletedFileCount: this.cleanService.commitLogCleaner.deletedFileCount,
     };
+  }
+
+  /** An empty log takes the file size of its master; known to the next start. */
+  async #adoptFileSize(mappedFileSizeCommitLog: number): Promise<void> {
+    this.files.log.mappedFileQueue.adoptMappedFileSize(mappedFileSizeCommitLog);
+    this.options = Object.freeze({ ...this.options, mappedFileSizeCommitLog });
+    await this.files.recordSizes(this.options);
   }
 
   #cleaning(): CleanService {
