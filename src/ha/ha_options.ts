@@ -78,3 +78,20 @@ export const DEFAULT_HA_OPTIONS: HAOptions = Object.freeze({
   haBootstrap: "last",
   haPendingSyncRequestsMax: 100_000,
 });
+
+/** What the master's half of a link reads. */
+export type HAConnectionOptions = Pick<
+  HAOptions,
+  | "haSendHeartbeatInterval"
+  | "haHousekeepingInterval"
+  | "haTransferBatchSize"
+  | "haMaxInFlightBytes"
+  | "haFlowControlEnable"
+  | "maxHaTransferByteInSecond"
+>;
+
+/** What the slave's half of a link reads. */
+export type HAClientOptions = Pick<
+  HAOptions,
+  "haSendHeartbeatInterval" | "haHousekeepingInterval" | "haAckAfterFlush"
+>;
