@@ -1,7 +1,8 @@
 /**
  * HAConnection: the master's half of one replication link, without a socket.
  *
- * Effects are performed in their order; a transfer counts as sent when it is returned.
+ * Effects are performed in their order; a transfer counts as sent when it is returned. Whenever
+ * a `state` effect says anything but TRANSFER the link's ack has ceased to count.
  *
  * Invariants
  * - slaveRequestOffset or the boundary chosen for it <= slaveAckOffset <= transferFromWhere
@@ -27,7 +28,7 @@ export interface LogBounds {
 
 /**
  * What ends a link: `protocol`: bytes that no slave sends; `ack-beyond`: an ack of what was
- * never sent or is beyond our end; `silent`: housekeeping; `log`: our log no longer has it.
+ * never sent or is beyond our end; `silent`: housekeeping.
  */
 export type HACloseCause = "protocol" | "ack-beyond" | "silent";
 
@@ -272,7 +273,7 @@ export class HAConnection {
     }
     this.#window.onAcked(offset - from, nowMs);
     this.#slaveAckOffset = offset;
-    this.#isSlave = true;
+    if (this.#state === "TRANSFER") this.#isSlave = true;
   }
 
   #transfer(

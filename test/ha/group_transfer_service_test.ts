@@ -1,0 +1,126 @@
+import { test } from "node:test";
+import { assertEquals } from "@std/assert";
+import {
+  GroupTransferService,
+  type GroupTransferStatus,
+  replicatedOffsetOf,
+} from "../../src/ha/group_transfer_service.ts";
+
+/** Waits and how they ended, as `offset:status`. */
+class Rig {
+  readonly service = new GroupTransferService(1000);
+  readonly ended: string[] = [];
+
+  wait(nextOffset: number, deadlineMs: number, ackNums = 1): void {
+    this.service.wait(
+      nextOffset,
+      ackNums,
+      deadlineMs,
+      (status) => this.ended.push(`${nextOffset}:${status}`),
+    );
+  }
+}
+
+test("GroupTransferService ends a wait by offset", () => {
+  const rig = new Rig();
+  for (const it of [100, 200, 300]) rig.wait(it, 3_000);
+  rig.service.onAcks([99]);
+  assertEquals(rig.ended, []);
+  rig.service.onAcks([200]);
+  assertEquals(rig.ended, ["100:PUT_OK", "200:PUT_OK"]);
+  assertEquals(rig.service.pendingCount, 1);
+});
+
+test("GroupTransferService ends a wait by deadline, not by wake-ups", () => {
+  const rig = new Rig();
+  rig.wait(600_000, 3_000);
+  // A body of 600 KiB on a slow link: a thousand acks, none of them enough.
+  for (let nowMs = 0; nowMs < 3_000; nowMs += 3) {
+    rig.service.onAcks([nowMs * 100]);
+    rig.service.tick([nowMs * 100], nowMs);
+  }
+  assertEquals(rig.ended, []);
+  rig.service.tick([300_000], 3_000);
+  assertEquals(rig.ended, ["600000:FLUSH_SLAVE_TIMEOUT"]);
+  assertEquals(rig.service.pendingCount, 0);
+});
+
+test("GroupTransferService takes an ack before the deadline of the same tick", () => {
+  const rig = new Rig();
+  rig.wait(100, 3_000);
+  rig.service.tick([100], 5_000);
+  assertEquals(rig.ended, ["100:PUT_OK"]);
+});
+
+test("GroupTransferService counts only slaves that are there", () => {
+  const rig = new Rig();
+  rig.wait(100, 3_000);
+  rig.service.onAcks([]);
+  rig.service.onAcks([50]);
+  assertEquals(rig.ended, []);
+  rig.wait(200, 3_000, 2);
+  rig.service.onAcks([500]);
+  assertEquals(rig.ended, ["100:PUT_OK"]);
+  rig.service.onAcks([500, 199]);
+  rig.service.onAcks([500, 200]);
+  assertEquals(rig.ended, ["100:PUT_OK", "200:PUT_OK"]);
+});
+
+test("GroupTransferService keeps its order when deadlines and offsets do not", () => {
+  const rig = new Rig();
+  rig.wait(300, 9_000);
+  rig.wait(100, 1_000);
+  rig.wait(200, 5_000);
+  rig.service.tick([], 999);
+  assertEquals(rig.ended, []);
+  rig.service.tick([], 1_000);
+  rig.service.tick([], 5_000);
+  rig.service.onAcks([300]);
+  assertEquals(rig.ended, [
+    "100:FLUSH_SLAVE_TIMEOUT",
+    "200:FLUSH_SLAVE_TIMEOUT",
+    "300:PUT_OK",
+  ]);
+});
+
+test("GroupTransferService has a limit, and a shutdown leaves nobody waiting", () => {
+  const service = new GroupTransferService(2);
+  const ended: GroupTransferStatus[] = [];
+  for (let count = 0; count < 3; count++) {
+    service.wait(100, 1, 3_000, (status) => ended.push(status));
+  }
+  assertEquals(ended, ["FLUSH_SLAVE_TIMEOUT"]);
+  service.shutdown();
+  assertEquals(ended.length, 3);
+  assertEquals(service.pendingCount, 0);
+});
+
+test("GroupTransferService lets a done callback wait again", () => {
+  const service = new GroupTransferService(10);
+  let count = 0;
+  const again = () => {
+    if (++count < 3) service.wait(100, 1, 3_000, again);
+  };
+  service.wait(100, 1, 3_000, again);
+  for (let times = 0; times < 3; times++) service.onAcks([100]);
+  assertEquals(count, 3);
+});
+
+test("GroupTransferService serves 100,000 waits in their order", () => {
+  const service = new GroupTransferService(100_000);
+  let done = 0;
+  for (let offset = 1; offset <= 100_000; offset++) {
+    service.wait(offset, 1, 3_000, () => void done++);
+    if (offset % 7 === 0) service.onAcks([offset - 5]);
+  }
+  service.onAcks([100_000]);
+  assertEquals(done, 100_000);
+});
+
+test("replicatedOffsetOf() is the highest offset that enough slaves have", () => {
+  assertEquals(replicatedOffsetOf([], 1), -1);
+  assertEquals(replicatedOffsetOf([5, 9, 7], 1), 9);
+  assertEquals(replicatedOffsetOf([5, 9, 7], 2), 7);
+  assertEquals(replicatedOffsetOf([5, 9, 7], 3), 5);
+  assertEquals(replicatedOffsetOf([5, 9, 7], 4), -1);
+});
