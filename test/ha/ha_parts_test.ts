@@ -2,6 +2,7 @@ import { describe, it } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { FlowMonitor } from "../../src/ha/flow_monitor.ts";
 import { HAPeers } from "../../src/ha/ha_peers.ts";
+import { LagMeter } from "../../src/ha/lag_meter.ts";
 import { TransferWindow } from "../../src/ha/transfer_window.ts";
 
 describe("TransferWindow", () => {
@@ -113,5 +114,25 @@ describe("HAPeers", () => {
       assert(!new HAPeers(bad).allows("10.0.0.1"));
     }
     assertEquals(HAPeers.invalidEntry("10.0.0.1; ::/0"), undefined);
+  });
+});
+
+describe("LagMeter", () => {
+  it("says since when the log has been longer than the slave's", () => {
+    const meter = new LagMeter();
+    for (let tick = 0; tick <= 100; tick++) meter.note(tick * 10, tick * 100);
+    assertEquals(meter.lagMs(1000, 10_500), 0);
+    assertEquals(meter.lagMs(990, 10_500), 500);
+    assertEquals(meter.lagMs(0, 10_500), 10_400);
+  });
+
+  it("knows a lag in proportion, after however long a time", () => {
+    const meter = new LagMeter();
+    const nowMs = 3_600_000;
+    for (let atMs = 0; atMs <= nowMs; atMs += 100) meter.note(atMs, atMs);
+    for (const lagMs of [300, 10_000, 600_000, 1_800_000, 3_500_000]) {
+      const found = meter.lagMs(nowMs - lagMs, nowMs);
+      assert(found <= lagMs && found > lagMs * 0.8 - 200, `${lagMs}: ${found}`);
+    }
   });
 });
