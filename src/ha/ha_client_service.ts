@@ -1,0 +1,276 @@
+/**
+ * HAClientService: the slave's side of replication; connects, compares, appends, reports.
+ *
+ * One attempt: connect the HA port and send nothing, compare both logs over remoting, then
+ * report. A link that survives the comparison leads to the same master.
+ *
+ * Invariants
+ * - Nothing is reported before the logs were compared; nothing is appended but at the end.
+ * - Between two attempts lies a delay with jitter that grows until a master has sent something.
+ */
+import type { Clock } from "../io/clock.ts";
+import type { Logger } from "../io/logger.ts";
+import type { Connection, Endpoint, Network } from "../io/network.ts";
+import type { Random } from "../io/random.ts";
+import type { ReplicaLog } from "../store/replica_log.ts";
+import type { HAClientView } from "./ha_client.ts";
+import { HAClientLink, type HAClientLinkHost } from "./ha_client_link.ts";
+import type { HAConnectionState } from "./ha_connection_state.ts";
+import type { HAOptions } from "./ha_options.ts";
+import type { HAStop, MasterProbe } from "./master_probe.ts";
+
+/** What the service needs. */
+export interface HAClientServicePorts {
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly log: ReplicaLog;
+  readonly probe: MasterProbe;
+  /** The log has grown: followers of this slave want it. */
+  onAppended(): void;
+}
+
+/** What the faces show. */
+export interface HAClientServiceView {
+  readonly masterAddr: string | null;
+  readonly state: HAConnectionState;
+  /** Named problem and sentence; null while bytes may flow. */
+  readonly problem: HAStop | null;
+  readonly reason: string | null;
+  /** Null while there is no link. */
+  readonly link: HAClientView | null;
+  /** Wall clock, milliseconds. */
+  readonly connectedAt: number | null;
+  readonly lastReadTimestamp: number | null;
+  readonly lastWriteTimestamp: number | null;
+  readonly masterMaxOffset: number | null;
+  readonly reconnects: number;
+  readonly lastError: string | null;
+}
+
+const RETRY_MIN_MS = 200;
+const RETRY_MAX_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Between two questions for the end of the master's log. */
+const PROBE_INTERVAL_MS = 1_000;
+
+/** Follows one master. */
+export class HAClientService implements HAClientLinkHost {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly log: ReplicaLog;
+  readonly #ports: HAClientServicePorts;
+  #options: HAOptions;
+  #masterAddr: string | null = null;
+  #link: HAClientLink | null = null;
+  #isRunning = false;
+  #nextAttemptMs = 0;
+  #retryMs = RETRY_MIN_MS;
+  #problem: HAStop | null = "disconnected";
+  #reason: string | null = "The address of the master is not known yet";
+  #lastError: string | null = null;
+  #reconnects = -1;
+  #lastReadTimestamp: number | null = null;
+  #lastWriteTimestamp: number | null = null;
+  #masterMaxOffset: number | null = null;
+  #nextProbeMs = 0;
+  #isProbing = false;
+
+  constructor(ports: HAClientServicePorts, options: HAOptions) {
+    this.#ports = ports;
+    this.clock = ports.clock;
+    this.logger = ports.logger;
+    this.log = ports.log;
+    this.#options = options;
+  }
+
+  get masterAddr(): string | null {
+    return this.#masterAddr;
+  }
+
+  /** `host:port` of the master's HA port; another one ends the link. */
+  follow(address: string): void {
+    if (address === this.#masterAddr) return;
+    this.#masterAddr = address;
+    this.#restart(`the master is at ${address} now`);
+  }
+
+  start(): void {
+    this.#isRunning = true;
+    this.tick();
+  }
+
+  stop(): void {
+    this.#isRunning = false;
+    this.#link?.end("disconnected", "This broker stops following its master");
+  }
+
+  reconfigure(options: HAOptions): void {
+    const before = this.#options;
+    this.#options = options;
+    const keys = [
+      "haAckAfterFlush",
+      "haHousekeepingInterval",
+      "haSendHeartbeatInterval",
+    ] as const;
+    if (keys.every((it) => before[it] === options[it])) return;
+    this.#restart("its configuration has changed");
+  }
+
+  /** Every 100 ms. */
+  tick(): void {
+    if (!this.#isRunning) return;
+    const nowMs = this.clock.monotonicMs();
+    const link = this.#link;
+    if (link === null) {
+      if (this.#masterAddr !== null && nowMs >= this.#nextAttemptMs) {
+        this.#connect(this.#masterAddr, nowMs);
+      }
+    } else if (link.machine !== null) {
+      link.tick();
+      this.#probe(link, nowMs);
+    } else if (
+      link.connection === null && nowMs - link.startedMs > CONNECT_TIMEOUT_MS
+    ) {
+      link.end(
+        "disconnected",
+        `Cannot connect to the master at ${link.address}: no answer within ${CONNECT_TIMEOUT_MS} ms`,
+      );
+    }
+  }
+
+  view(): HAClientServiceView {
+    const current = this.#link;
+    const link = current?.machine?.view(this.clock.monotonicMs()) ?? null;
+    return {
+      masterAddr: this.#masterAddr,
+      state: link?.state ?? this.#stateWithoutMachine(),
+      problem: link?.problem ?? this.#problem,
+      reason: link?.reason ?? this.#reason,
+      link,
+      connectedAt: current?.connectedAt ?? null,
+      lastReadTimestamp: this.#lastReadTimestamp,
+      lastWriteTimestamp: this.#lastWriteTimestamp,
+      masterMaxOffset: this.#masterMaxOffset,
+      reconnects: Math.max(0, this.#reconnects),
+      lastError: this.#lastError,
+    };
+  }
+
+  onRead(): void {
+    this.#lastReadTimestamp = this.clock.nowMs();
+    this.#retryMs = RETRY_MIN_MS;
+  }
+
+  onWritten(): void {
+    this.#lastWriteTimestamp = this.clock.nowMs();
+  }
+
+  onAppended(): void {
+    this.#ports.onAppended();
+  }
+
+  onEnded(link: HAClientLink, problem: HAStop, reason: string): void {
+    if (this.#link !== link) return;
+    this.#link = null;
+    const isNews = this.#problem !== problem || this.#reason !== reason;
+    this.#problem = problem;
+    this.#reason = reason;
+    this.#lastError = reason;
+    this.#masterMaxOffset = null;
+    if (isNews) {
+      this.logger.warn(reason, { problem, master: link.address });
+    }
+    const half = Math.ceil(this.#retryMs / 2);
+    this.#nextAttemptMs = this.clock.monotonicMs() + half +
+      this.#ports.random.nextInt(half);
+    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MAX_MS);
+  }
+
+  #stateWithoutMachine(): HAConnectionState {
+    if (this.#link?.connection) return "HANDSHAKE";
+    return this.#isRunning ? "READY" : "SHUTDOWN";
+  }
+
+  /** A new link at once, in place of the present one. */
+  #restart(why: string): void {
+    this.#link?.end("disconnected", `The link ends: ${why}`);
+    this.#retryMs = RETRY_MIN_MS;
+    this.#nextAttemptMs = 0;
+    this.tick();
+  }
+
+  #connect(address: string, nowMs: number): void {
+    const link = new HAClientLink(this, this.#options, address, nowMs);
+    this.#link = link;
+    this.#ports.network.connect(endpointOf(address), link).then(
+      (connection) => this.#onConnected(link, connection),
+      (error: unknown) =>
+        link.end(
+          "disconnected",
+          `Cannot connect to the master at ${address}: ${messageOf(error)}`,
+        ),
+    );
+  }
+
+  #onConnected(link: HAClientLink, connection: Connection): void {
+    if (link.isEnded) {
+      connection.terminate();
+      return;
+    }
+    link.connection = connection;
+    link.connectedAt = this.clock.nowMs();
+    this.#compare(link).catch((error: unknown) =>
+      link.end(
+        "disconnected",
+        `Cannot compare the logs with the master at ${link.address}: ${
+          messageOf(error)
+        }`,
+      )
+    );
+  }
+
+  async #compare(link: HAClientLink): Promise<void> {
+    const compared = await this.#ports.probe.compare(link.address);
+    if (link.isEnded) return;
+    if (compared.kind === "stop") {
+      return link.end(compared.problem, compared.reason);
+    }
+    this.#masterMaxOffset = compared.masterMaxOffset;
+    this.#reconnects++;
+    this.#problem = null;
+    this.#reason = null;
+    this.logger.info(`Replicating from the master at ${link.address}`, {
+      master: link.address,
+      maxOffset: this.log.maxOffset,
+      masterMaxOffset: compared.masterMaxOffset,
+    });
+    link.begin(compared.requestOffset);
+  }
+
+  #probe(link: HAClientLink, nowMs: number): void {
+    if (this.#isProbing || nowMs < this.#nextProbeMs) return;
+    this.#isProbing = true;
+    this.#nextProbeMs = nowMs + PROBE_INTERVAL_MS;
+    this.#ports.probe.masterMaxOffset(link.address).catch(() => null).then(
+      (offset) => {
+        this.#isProbing = false;
+        if (this.#link === link) this.#masterMaxOffset = offset;
+      },
+    );
+  }
+}
+
+/** Splits `host:port`; IPv6 hosts may stand in brackets. */
+export function endpointOf(address: string): Endpoint {
+  const colon = address.lastIndexOf(":");
+  return {
+    hostname: address.slice(0, colon).replace(/^\[|\]$/g, ""),
+    port: Number(address.slice(colon + 1)),
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

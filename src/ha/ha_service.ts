@@ -1,0 +1,303 @@
+/**
+ * HAService: the master's side of replication; owns the links of all slaves.
+ *
+ * The broker binds the port and gives every connection to `accept`.
+ *
+ * Invariants
+ * - Acks count while their link lives; the mark falls when a link goes.
+ * - A stranger holds at most one of `LINKS_MAX` places, and loses it to whoever reports.
+ */
+import type { Clock } from "../io/clock.ts";
+import type { Logger } from "../io/logger.ts";
+import type { Connection, ConnectionEvents } from "../io/network.ts";
+import type { ReplicaLog } from "../store/replica_log.ts";
+import {
+  GroupTransferService,
+  replicatedOffsetOf,
+} from "./group_transfer_service.ts";
+import {
+  type HACloseCause,
+  HAConnection,
+  type HAConnectionView,
+  type LogBounds,
+} from "./ha_connection.ts";
+import { HALink, type HALinkHost } from "./ha_link.ts";
+import type { HAOptions } from "./ha_options.ts";
+import { HAPeers } from "./ha_peers.ts";
+import { LagMeter } from "./lag_meter.ts";
+import {
+  type AcksNeeded,
+  type LiveSlave,
+  SyncReplicas,
+} from "./sync_replicas.ts";
+
+/** What the service needs. */
+export interface HAServicePorts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly log: ReplicaLog;
+  /** The slaves alive now have acked up to here. */
+  onReplicated(offset: number): void;
+}
+
+/** Links at once; above it the oldest one that has not reported goes. */
+const LINKS_MAX = 256;
+
+const REFUSED: ConnectionEvents = Object.freeze({
+  onData() {},
+  onDrain() {},
+  onClose() {},
+});
+
+/** Serves slaves. */
+export class HAService implements HALinkHost {
+  readonly log: ReplicaLog;
+  readonly groupTransferService: GroupTransferService;
+  readonly counters = { accepted: 0, refused: 0, protocolErrors: 0 };
+  /** The last link that ended with a named problem. */
+  lastProblem: (HAConnectionView & { readonly addr: string }) | null = null;
+  readonly #ports: HAServicePorts;
+  readonly #links = new Set<HALink>();
+  readonly #replicas: SyncReplicas;
+  readonly #lag = new LagMeter();
+  #options: HAOptions;
+  #peers: HAPeers;
+  #scratch: Uint8Array = new Uint8Array(0);
+  /** Acks of the slaves alive now; null: to be asked again. */
+  #acks: readonly number[] | null = null;
+  #isPushPending = false;
+  #isShutdown = false;
+
+  constructor(ports: HAServicePorts, options: HAOptions) {
+    this.#ports = ports;
+    this.log = ports.log;
+    this.#options = options;
+    this.#peers = new HAPeers(options.haAllowedPeers);
+    this.#replicas = new SyncReplicas(options, this.monotonicMs());
+    this.groupTransferService = new GroupTransferService(
+      options.haPendingSyncRequestsMax,
+    );
+  }
+
+  /** Milliseconds that a put waits. */
+  get slaveTimeout(): number {
+    return this.#options.slaveTimeout;
+  }
+
+  /** True while puts of a SYNC_MASTER are acknowledged without a slave (haSyncMode=degrade). */
+  get isDegraded(): boolean {
+    return this.#replicas.isDegraded;
+  }
+
+  get links(): Iterable<HALink> {
+    return this.#links;
+  }
+
+  /** Slaves alive and in sync with the end of the log. */
+  get inSyncSlaveNums(): number {
+    return this.#replicas.inSyncCount(this.#slaveAcks(), this.log.maxOffset);
+  }
+
+  /** True when the link counts for a put that ends now. */
+  isInSync({ machine }: HALink): boolean {
+    if (!machine.isSlave) return false;
+    const acks = [machine.slaveAckOffset];
+    return this.#replicas.inSyncCount(acks, this.log.maxOffset) === 1;
+  }
+
+  /** Milliseconds since the log grew beyond what a slave has acked. */
+  lagMsOf({ machine }: HALink): number {
+    return this.#lag.lagMs(machine.slaveAckOffset, this.monotonicMs());
+  }
+
+  /** What as many slaves as a put waits for (one at least) have acked; null without them. */
+  get replicatedOffset(): number | null {
+    const ackNums = Math.max(1, this.#options.inSyncReplicas - 1);
+    const offset = replicatedOffsetOf(this.#slaveAcks(), ackNums);
+    return offset < 0 ? null : offset;
+  }
+
+  /** First offset that a connected slave still needs; undefined without any. */
+  get slaveNeedsFrom(): number | undefined {
+    let least: number | undefined;
+    for (const { machine } of this.#links) {
+      const from = machine.neededFrom;
+      if (from >= 0 && (least === undefined || from < least)) least = from;
+    }
+    return least;
+  }
+
+  /** Why a put must not be stored; null when it may. */
+  refusalOfPut(): string | null {
+    return this.#replicas.refusalOf(this.#slaveAcks(), this.log.maxOffset);
+  }
+
+  /** What a put that ends at `nextOffset` has to wait for. */
+  neededFor(nextOffset: number): AcksNeeded {
+    return this.#replicas.needed(this.#slaveAcks(), nextOffset);
+  }
+
+  /** A connection of the HA port. */
+  accept(connection: Connection): ConnectionEvents {
+    const { clock, logger } = this.#ports;
+    if (
+      this.#isShutdown || !this.#peers.allows(hostOf(connection.remoteAddress))
+    ) {
+      this.counters.refused++;
+      if (!this.#isShutdown) {
+        logger.debug("A peer is not in haAllowedPeers", {
+          peer: connection.remoteAddress,
+        });
+      }
+      connection.terminate();
+      return REFUSED;
+    }
+    this.counters.accepted++;
+    if (this.#links.size >= LINKS_MAX) this.#evict();
+    const nowMs = this.monotonicMs();
+    const machine = new HAConnection(this.#options, nowMs);
+    const link = new HALink(this, connection, machine, clock.nowMs());
+    this.#links.add(link);
+    return link;
+  }
+
+  /** The log has grown: slaves get it at the end of this turn, all puts of it together. */
+  onAppended(): void {
+    if (this.#links.size === 0 || this.#isPushPending) return;
+    this.#isPushPending = true;
+    Promise.resolve().then(this.#push);
+  }
+
+  /** Every 100 ms. */
+  tick(): void {
+    this.#lag.note(this.log.maxOffset, this.monotonicMs());
+    for (const link of [...this.#links]) link.tick();
+    this.#onSlaves();
+    this.groupTransferService.tick(this.#slaveAcks(), this.monotonicMs());
+  }
+
+  reconfigure(options: HAOptions): void {
+    this.#options = options;
+    this.#peers = new HAPeers(options.haAllowedPeers);
+    this.#replicas.reconfigure(options);
+    for (const link of [...this.#links]) {
+      link.machine.reconfigure(options);
+      if (!this.#peers.allows(hostOf(link.addr))) {
+        link.close("the slave is not in haAllowedPeers any more");
+      }
+    }
+  }
+
+  /** Ends every link and every wait. */
+  shutdown(reason: string): void {
+    this.#isShutdown = true;
+    for (const link of [...this.#links]) link.close(reason);
+    this.groupTransferService.shutdown();
+  }
+
+  bounds(): LogBounds {
+    return this.log;
+  }
+
+  monotonicMs(): number {
+    return this.#ports.clock.monotonicMs();
+  }
+
+  scratch(size: number): Uint8Array {
+    if (this.#scratch.length < size) this.#scratch = new Uint8Array(size);
+    return this.#scratch.subarray(0, size);
+  }
+
+  onAcked(link: HALink): void {
+    link.lastAckAt = this.#ports.clock.nowMs();
+    link.lastProgressMs = this.monotonicMs();
+    this.#onSlavesChanged();
+  }
+
+  onState(link: HALink): void {
+    this.#acks = null;
+    const view = link.machine.view(this.monotonicMs());
+    if (view.state === "SHUTDOWN") return; // Told when the link ends.
+    const message = `Slave ${link.addr} is in state ${view.state}` +
+      (view.reason === null ? "" : `: ${view.reason}`);
+    const fields = {
+      slave: link.addr,
+      state: view.state,
+      slaveRequestOffset: view.slaveRequestOffset,
+    };
+    if (view.problem === null) this.#ports.logger.info(message, fields);
+    else this.#ports.logger.warn(message, fields);
+  }
+
+  onClosed(link: HALink, reason: string, cause: HACloseCause | null): void {
+    this.#links.delete(link);
+    const view = link.machine.view(this.monotonicMs());
+    // Probes and strangers that never said a word of ours are not worth a line each.
+    if (view.slaveRequestOffset !== null) {
+      this.#ports.logger.warn(`Slave ${link.addr} is gone: ${reason}`, {
+        slave: link.addr,
+        slaveAckOffset: view.slaveAckOffset,
+      });
+    }
+    if (cause === "protocol" || cause === "ack-beyond") {
+      this.counters.protocolErrors++;
+    }
+    if (view.problem !== null) this.lastProblem = { ...view, addr: link.addr };
+    this.#onSlavesChanged();
+  }
+
+  readonly #push = (): void => {
+    this.#isPushPending = false;
+    for (const link of [...this.#links]) link.push();
+  };
+
+  #onSlavesChanged(): void {
+    this.#acks = null;
+    this.#onSlaves();
+    const acks = this.#slaveAcks();
+    this.groupTransferService.onAcks(acks);
+    const { replicatedOffset } = this;
+    if (replicatedOffset !== null) this.#ports.onReplicated(replicatedOffset);
+  }
+
+  #onSlaves(): void {
+    const slaves: LiveSlave[] = [];
+    for (const { machine, lastProgressMs } of this.#links) {
+      if (!machine.isSlave) continue;
+      slaves.push({ slaveAckOffset: machine.slaveAckOffset, lastProgressMs });
+    }
+    const wasDegraded = this.#replicas.isDegraded;
+    this.#replicas.onSlaves(slaves, this.log.maxOffset, this.monotonicMs());
+    if (this.#replicas.isDegraded === wasDegraded) return;
+    if (wasDegraded) {
+      this.#ports.logger.info("Slaves are back in sync: puts wait for them");
+    } else {
+      this.#ports.logger.warn(
+        "No slave has been in sync for haDegradeAfterMs: puts are acknowledged by this broker alone",
+        { haDegradeAfterMs: this.#options.haDegradeAfterMs },
+      );
+    }
+  }
+
+  #slaveAcks(): readonly number[] {
+    if (this.#acks !== null) return this.#acks;
+    const acks: number[] = [];
+    for (const { machine } of this.#links) {
+      if (machine.isSlave) acks.push(machine.slaveAckOffset);
+    }
+    return this.#acks = acks;
+  }
+
+  /** Room for a newcomer: the oldest link that has not reported, else the oldest no slave. */
+  #evict(): void {
+    const all = [...this.#links];
+    const silent = all.find((it) => it.machine.slaveAckOffset < 0);
+    const loser = silent ?? all.find((it) => !it.machine.isSlave);
+    loser?.close(`there are ${LINKS_MAX} links, and this one is no slave`);
+  }
+}
+
+/** The host of `host:port`, without brackets. */
+function hostOf(address: string): string {
+  return address.slice(0, address.lastIndexOf(":")).replace(/^\[|\]$/g, "");
+}
