@@ -31,6 +31,20 @@ export class DeletedTopics {
     }
   }
 
+  /** The list after `gone` were deleted and `present` exist (again). */
+  after(
+    gone: readonly string[],
+    present: ReadonlyMap<string, TopicConfig>,
+    nowMs: number,
+  ): DeletedTopics {
+    const next = new DeletedTopics();
+    for (const [topic, deletedMs] of this.#deletedMs) {
+      if (!present.has(topic)) next.add(topic, deletedMs);
+    }
+    for (const topic of gone) next.add(topic, nowMs);
+    return next;
+  }
+
   /** The topic exists again. */
   remove(topic: string): void {
     this.#deletedMs.delete(topic);

@@ -45,9 +45,11 @@ export type TopicChangeListener = (topic: TopicConfig | undefined) => void;
 export class TopicConfigManager {
   readonly #ports: BrokerManagerPorts;
   readonly #config: ConfigManager;
-  readonly #file: TableFile<TopicConfig>;
-  readonly #topics = new Map<string, TopicConfig>();
-  readonly #deleted = new DeletedTopics();
+  #file: TableFile<TopicConfig>;
+  #topics = new Map<string, TopicConfig>();
+  #deleted = new DeletedTopics();
+  /** Created here, on a slave: its clients need them before its master has them. */
+  readonly #local = new Set<string>();
   #options: BrokerOptions;
   #dataVersion: DataVersion;
   #isFullLogged = false;
@@ -78,13 +80,55 @@ export class TopicConfigManager {
       (text) => this.#file.decode(text),
       (loaded) => this.#take(loaded),
     );
+    // A slave that has followed a master has exactly its topics.
+    if (this.#isSlave && this.#topics.size > 0) return;
     if (this.#addSystemTopics()) this.#changed(undefined);
+    this.#local.clear();
   }
 
   /** Follows changed options: the template topic comes and goes with them. */
   reconfigure(options: BrokerOptions): void {
     this.#options = options;
+    if (this.#isSlave) return;
+    this.#local.clear();
     if (this.#addSystemTopics()) this.#changed(undefined);
+  }
+
+  /**
+   * As a slave: takes over a master's answer to 21, as a whole and only once it
+   * is durable; the version with it. Resolves with the topics that are gone.
+   * Rejects with `BodyError` or `FileError`, and then nothing has changed.
+   */
+  async replaceAll(text: string): Promise<readonly string[]> {
+    const { file, loaded } = this.#file.replacedBy(text);
+    const table = new Map(loaded.table);
+    const merged = () => {
+      for (const name of this.#local) {
+        const config = this.#topics.get(name);
+        if (config === undefined || table.has(name)) continue;
+        table.set(name, config);
+        file.keep(name, this.#file);
+      }
+      const gone = [...this.#topics.keys()].filter((it) => !table.has(it));
+      const nowMs = this.#ports.clock.nowMs();
+      return { gone, deleted: this.#deleted.after(gone, table, nowMs) };
+    };
+    const { dataVersion } = loaded;
+    const next = file.encode(table, dataVersion, merged().deleted.toJson());
+    let gone: readonly string[] = [];
+    await this.#config.replace(next, () => {
+      const last = merged();
+      gone = last.gone;
+      for (const name of this.#local) {
+        if (loaded.table.has(name)) this.#local.delete(name);
+      }
+      this.#file = file;
+      this.#topics = table;
+      this.#deleted = last.deleted;
+      this.#dataVersion = dataVersion;
+    });
+    this.onChanged?.(undefined);
+    return gone;
   }
 
   /** Resolves when every change so far is durable; rejects with a FileError. */
@@ -169,6 +213,7 @@ export class TopicConfigManager {
   ): TopicConfig | undefined {
     const present = this.#topics.get(topic);
     if (present !== undefined) return present;
+    if (this.#isSlave) return undefined;
     const template = this.#topics.get(defaultTopic);
     if (template === undefined || !this.#isInherited(template)) {
       this.#ports.logger.debug("topic not created: no template", {
@@ -237,6 +282,8 @@ export class TopicConfigManager {
 
   /** Marks topics as order topics, as the name server's KV table says (reference 11.7). */
   updateOrderTopics(topics: Iterable<string>): void {
+    // A slave's topics are its master's.
+    if (this.#isSlave) return;
     const changed: TopicConfig[] = [];
     for (const topic of topics) {
       const config = this.#topics.get(topic);
@@ -283,6 +330,10 @@ export class TopicConfigManager {
     return isChanged;
   }
 
+  get #isSlave(): boolean {
+    return this.#options.brokerRole === "SLAVE";
+  }
+
   #isInherited(template: TopicConfig): boolean {
     if (
       template.topicName === TopicNames.AUTO_CREATE_TOPIC_KEY_TOPIC &&
@@ -306,13 +357,17 @@ export class TopicConfigManager {
     this.#topics.set(config.topicName, config);
     this.#deleted.remove(config.topicName);
     this.#file.changed(config.topicName);
+    if (this.#isSlave) this.#local.add(config.topicName);
   }
 
   #changed(topic: TopicConfig | undefined): void {
-    this.#dataVersion = nextVersion(
-      this.#dataVersion,
-      this.#ports.clock.nowMs(),
-    );
+    // A slave's version is its master's: a new one would stop it from following.
+    if (!this.#isSlave) {
+      this.#dataVersion = nextVersion(
+        this.#dataVersion,
+        this.#ports.clock.nowMs(),
+      );
+    }
     this.#config.changed();
     this.onChanged?.(topic);
   }
