@@ -1,0 +1,204 @@
+import { test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import { DEFAULT_HA_OPTIONS } from "../../src/ha/ha_options.ts";
+import { brokerInner } from "../model/message_fixture.ts";
+import { HA_PORT, HANode, type HAWorld } from "../sim/ha_node.ts";
+import { SimMasterProbe } from "../sim/ha_probe.ts";
+import { SimClock } from "../sim/sim_clock.ts";
+import { SimNetwork } from "../sim/sim_network.ts";
+import { SimRandom } from "../sim/sim_random.ts";
+import { SMALL } from "../store/message_store_fixture.ts";
+
+const MASTER = "10.0.0.1";
+const SLAVE = "10.0.0.2";
+
+interface Pair {
+  readonly world: HAWorld;
+  readonly master: HANode;
+  readonly slave: HANode;
+}
+
+function pairOf(): Pair {
+  const clock = new SimClock();
+  const network = new SimNetwork(clock);
+  const world = { clock, network, random: new SimRandom(1) };
+  const store = {
+    ...SMALL,
+    mappedFileSizeCommitLog: 1_048_576,
+    maxMessageSize: 524_288,
+    messageIndexEnable: false,
+  };
+  const pair = {} as { -readonly [P in keyof Pair]: Pair[P] };
+  const probe = () =>
+    new SimMasterProbe(() => pair.slave, () => pair.master, "min");
+  const common = { ha: DEFAULT_HA_OPTIONS, probe };
+  pair.world = world;
+  pair.master = new HANode(world, {
+    ...common,
+    host: MASTER,
+    master: null,
+    store,
+  });
+  pair.slave = new HANode(world, {
+    ...common,
+    host: SLAVE,
+    master: MASTER,
+    store: { ...store, brokerRole: "SLAVE", brokerId: 1 },
+  });
+  return pair;
+}
+
+function put({ master }: Pair, bodySize: number) {
+  return master.life!.puts.putMessage(
+    brokerInner({ body: new Uint8Array(bodySize).fill(1) }),
+  );
+}
+
+test("A pair at 6 KiB/s, 5 MB behind, catches up without a reconnect", async () => {
+  const pair = pairOf();
+  const { clock, network } = pair.world;
+  const master = (await pair.master.start())!;
+  for (let count = 0; count < 25; count++) put(pair, 200_000);
+  const there = network.link(MASTER, SLAVE);
+  there.bytesPerSecond = 6 * 1024;
+  network.link(SLAVE, MASTER).bytesPerSecond = 6 * 1024;
+  const slave = (await pair.slave.start())!;
+  let before = 0;
+  const behind = master.store.maxPhyOffset;
+  assert(behind > 5_000_000);
+  while (slave.store.maxPhyOffset < master.store.maxPhyOffset) {
+    await clock.run(10_000);
+    const now = slave.store.maxPhyOffset;
+    assert(now > before, "no progress in ten seconds");
+    before = now;
+    assert(clock.monotonicMs() < 1_000_000);
+  }
+  const ratio = behind / (clock.monotonicMs() / 1000) / 6144;
+  assert(ratio > 0.95, `${ratio} of the link`);
+  assertEquals(master.service.counters.accepted, 1);
+  assertEquals(slave.client!.view().reconnects, 0);
+  // What was put last is there within two seconds: nothing queues for long.
+  await clock.run(2_000);
+  assertEquals(put(pair, 100) instanceof Promise, true);
+  await clock.run(2_000);
+  assertEquals(slave.store.maxPhyOffset, master.store.maxPhyOffset);
+  assertEquals(master.service.inSyncSlaveNums, 1);
+});
+
+test("A body of 200 KiB at 2 KiB/s takes a hundred seconds on one link", async () => {
+  const pair = pairOf();
+  const { clock, network } = pair.world;
+  const master = (await pair.master.start())!;
+  const slave = (await pair.slave.start())!;
+  await clock.run(1_000);
+  network.link(MASTER, SLAVE).bytesPerSecond = 2048;
+  const answer = put(pair, 200 * 1024);
+  await clock.run(90_000);
+  assert(slave.store.maxPhyOffset > 150_000);
+  assert(slave.store.maxPhyOffset < master.store.maxPhyOffset);
+  await clock.run(20_000);
+  assertEquals(slave.store.maxPhyOffset, master.store.maxPhyOffset);
+  assertEquals(master.service.counters.accepted, 1);
+  assertEquals((await answer).status, "FLUSH_SLAVE_TIMEOUT");
+});
+
+test("A pair that is idle for five minutes never reconnects", async () => {
+  const pair = pairOf();
+  const { clock } = pair.world;
+  const master = (await pair.master.start())!;
+  await pair.slave.start();
+  put(pair, 100);
+  await clock.run(300_000);
+  assertEquals(master.service.counters.accepted, 1);
+  assertEquals(master.service.inSyncSlaveNums, 1);
+  for (let count = 0; count < 20; count++) {
+    const answer = put(pair, 100);
+    await clock.run(15_000);
+    assertEquals((await answer).status, "PUT_OK");
+  }
+  assertEquals(master.service.counters.accepted, 1);
+});
+
+test("Bodies of every size are acknowledged, big ones before small ones", async () => {
+  const pair = pairOf();
+  const { clock } = pair.world;
+  await pair.master.start();
+  await pair.slave.start();
+  await clock.run(1_000);
+  for (const kib of [31, 33, 160, 161, 400]) {
+    const answers = [put(pair, kib * 1024), put(pair, 10)];
+    await clock.run(1_000);
+    for (const it of answers) assertEquals((await it).status, "PUT_OK");
+  }
+});
+
+test("A fake ack, and the end of its link, never make a send true", async () => {
+  const pair = pairOf();
+  const { clock, network } = pair.world;
+  const master = (await pair.master.start())!;
+  await pair.slave.start();
+  await clock.run(1_000);
+  network.link(SLAVE, MASTER).blackhole(); // As SIGSTOP: no ack comes.
+  const rogue = network.host("10.0.0.9");
+  let closes = 0;
+  for (const byte of [0x7f, 0x00]) {
+    const fake = new Uint8Array(8).fill(0xff).fill(byte, 0, 2);
+    const connection = await clock.complete(rogue.connect(
+      { hostname: MASTER, port: HA_PORT },
+      { onData() {}, onDrain() {}, onClose: () => void closes++ },
+    ));
+    connection.write(fake);
+    await clock.run(100);
+  }
+  assertEquals(closes, 2);
+  assertEquals(master.service.counters.protocolErrors, 2);
+  const answers = Array.from({ length: 10 }, () => put(pair, 100));
+  await clock.run(5_000);
+  for (const it of answers) {
+    assertEquals((await it).status, "FLUSH_SLAVE_TIMEOUT");
+  }
+  await clock.run(20_000);
+  const late = put(pair, 100);
+  assertEquals((await late).status, "SLAVE_NOT_AVAILABLE");
+  network.link(SLAVE, MASTER).heal();
+  await clock.run(10_000);
+  const good = put(pair, 100);
+  await clock.run(100);
+  assertEquals((await good).status, "PUT_OK");
+});
+
+test("Puts that wait for nothing do not fail those that wait", async () => {
+  const pair = pairOf();
+  const { clock } = pair.world;
+  const master = (await pair.master.start())!;
+  await pair.slave.start();
+  await clock.run(1_000);
+  for (let round = 0; round < 100; round++) {
+    for (let count = 0; count < 50; count++) {
+      master.puts.putMessage(brokerInner({ waitStoreMsgOk: false }));
+    }
+    const answer = put(pair, 100);
+    await clock.run(10);
+    assertEquals((await answer).status, "PUT_OK");
+  }
+});
+
+test("Two slaves lost in the same moment both stop counting within the interval", async () => {
+  const pair = pairOf();
+  const { clock, network } = pair.world;
+  const master = (await pair.master.start())!;
+  await pair.slave.start();
+  const second: HANode = new HANode(pair.world, {
+    ...pair.slave.options,
+    host: "10.0.0.3",
+    probe: () => new SimMasterProbe(() => second, () => pair.master, "min"),
+  });
+  await second.start();
+  await clock.run(2_000);
+  assertEquals(master.service.inSyncSlaveNums, 2);
+  network.partition(MASTER, SLAVE);
+  network.partition(MASTER, "10.0.0.3");
+  await clock.run(20_200);
+  assertEquals(master.service.inSyncSlaveNums, 0);
+  assertEquals(master.service.replicatedOffset, null);
+});
