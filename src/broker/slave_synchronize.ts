@@ -73,7 +73,8 @@ export class SlaveSynchronize {
   #epoch = 0;
   #peer: "unknown" | "pocketmq" | "apache" = "unknown";
   #isAlive = false;
-  #isFailing = false;
+  /** What the log was told last. */
+  #told: "nothing" | "follows" | "fails" = "nothing";
   /** Monotonic, as all times here. */
   #knownSinceMs = 0;
   #nextRoundMs = 0;
@@ -172,7 +173,7 @@ export class SlaveSynchronize {
     this.#epoch++;
     this.#peer = "unknown";
     this.#isAlive = false;
-    this.#isFailing = false;
+    this.#told = "nothing";
     this.#isChangePending = false;
     this.#isWaiting = false;
     this.#offsetsVersion = undefined;
@@ -212,6 +213,7 @@ export class SlaveSynchronize {
       : await this.#ask(address, 0);
     if (epoch !== this.#epoch) return;
     if (this.#peer === "unknown") {
+      this.#isAlive = true;
       this.#peer = versions === null ? "apache" : "pocketmq";
       const firstMs = this.#knownSinceMs + FIRST_ROUND_MS;
       if (versions === null && this.#nowMs() < firstMs) {
@@ -313,29 +315,28 @@ export class SlaveSynchronize {
   }
 
   #succeeded(): void {
-    this.#isAlive = true;
     this.#retryMs = RETRY_MIN_MS;
-    if (this.#isFailing || this.#lastEndMs === -Infinity) {
+    if (this.#told !== "follows") {
       this.#ports.logger.info(
         `The tables of this slave follow master ${this.#address}`,
         { master: this.#address, peer: this.#peer },
       );
     }
-    this.#isFailing = false;
+    this.#told = "follows";
   }
 
   /** The master is not there: asks again soon, as if it were a new one. */
   #fail(epoch: number, reason: string): void {
     if (epoch !== this.#epoch) return;
     this.#epoch++;
-    if (!this.#isFailing) {
+    if (this.#told !== "fails") {
       this.#ports.logger.warn(
         `The tables of master ${this.#address} cannot be read, trying on: ` +
           reason,
         { master: this.#address },
       );
     }
-    this.#isFailing = true;
+    this.#told = "fails";
     this.#isAlive = false;
     this.#isWaiting = false;
     this.#isChangePending = false;
