@@ -1,4 +1,6 @@
 /** BrokerAssembly: makes the parts of one broker fit together; called once its ports are bound. */
+import { HACoordinator } from "../ha/ha_coordinator.ts";
+import type { HAOptions } from "../ha/ha_options.ts";
 import type { Clock } from "../io/clock.ts";
 import type { FileSystem } from "../io/file_system.ts";
 import type { Host } from "../io/host.ts";
@@ -19,6 +21,8 @@ import { type BrokerIdentity, BrokerOuterAPI } from "./broker_outer_api.ts";
 import { BrokerParts } from "./broker_parts.ts";
 import type { BoundPorts } from "./broker_ports.ts";
 import { BrokerRegistration } from "./broker_registration.ts";
+import { HAMasterProbe } from "./ha_master_probe.ts";
+import { metadataAddressOf } from "./metadata_address.ts";
 import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
 import { BrokerProcessors } from "./processor_table.ts";
 import type { ShutdownGate } from "./shutdown_gate.ts";
@@ -39,13 +43,14 @@ export interface BrokerPorts {
 export interface BrokerControllerOptions {
   readonly broker: BrokerOptions;
   readonly store: MessageStoreOptions;
+  readonly ha: HAOptions;
   readonly remotingServer: RemotingServerOptions;
   readonly remotingClient: RemotingClientOptions;
 }
 
 /** A bound port, as start-up lines show it. */
 export interface BrokerListener {
-  readonly name: "broker" | "vip";
+  readonly name: "broker" | "vip" | "ha";
   /** `host:port` as bound. */
   readonly bound: string;
   /** `host:port` as told to others. */
@@ -63,6 +68,7 @@ export interface RunningBroker {
   readonly parts: BrokerParts;
   readonly processors: BrokerProcessors;
   readonly registration: BrokerRegistration;
+  readonly ha: HACoordinator;
 }
 
 /** The options with what only the bound ports and the host can tell. */
@@ -78,7 +84,7 @@ export function resolveOptions(
       ...options.broker,
       brokerName: options.broker.brokerName || host.hostname(),
       listenPort: bound.broker.port,
-      haListenPort: bound.haListenPort,
+      haListenPort: bound.ha.port,
       brokerIP1: addresses.brokerIP1,
       brokerIP2: addresses.brokerIP2,
     },
@@ -100,12 +106,14 @@ export function assembleBroker(
   const parts = new BrokerParts(ports, broker, store);
   parts.load();
   const identity = identityOf(broker);
+  const ha = assembleHA(ports, options, store, client, identity);
   const registration = new BrokerRegistration(
     {
       outerAPI: new BrokerOuterAPI(client),
       topics: parts.topicConfigManager,
       clock,
       logger: logger.child("namesrv"),
+      onRegistered: (result) => ha.onRegistered(result),
     },
     identity,
     broker,
@@ -123,6 +131,8 @@ export function assembleBroker(
       storeHost,
       uniqIds: new MessageClientIDSetter(storeHost.address, host.pid, random),
       gate,
+      putStore: ha.store,
+      isSlave: () => ha.role === "SLAVE",
       configuration: ports.configuration,
       registerChanges: () => registration.registerChanges(),
       diskSpace: () => fileSystem.diskSpace(broker.storePathRootDir),
@@ -131,7 +141,51 @@ export function assembleBroker(
     options.store,
   );
   const listeners = listenersOf(bound, addresses);
-  return { options, identity, listeners, parts, processors, registration };
+  return { options, identity, listeners, parts, processors, registration, ha };
+}
+
+function assembleHA(
+  ports: BrokerPorts,
+  { broker, ha: options }: BrokerControllerOptions,
+  store: MessageStore,
+  client: RemotingClient,
+  identity: BrokerIdentity,
+): HACoordinator {
+  const { logger } = ports;
+  const probe = new HAMasterProbe({
+    client,
+    log: store.replicaLog,
+    logger: logger.child("ha"),
+    masterAddressOf: (haAddress) =>
+      metadataAddressOf({
+        masterAddressKey: ha.options.masterAddress || null,
+        haAddress,
+        masterAddr: ha.registeredMasterAddr,
+      }),
+    identity,
+    haBootstrap: () => ha.options.haBootstrap,
+    isFileSizeExplicit: store.options.explicitKeys.includes(
+      "mappedFileSizeCommitLog",
+    ),
+    selectOneMessageByOffset: (offset) =>
+      store.selectOneMessageByOffset(offset),
+  });
+  const ha = new HACoordinator(
+    {
+      ...ports,
+      log: store.replicaLog,
+      store,
+      probe,
+      onReplicated: (offset) => {
+        // What has been seen stays seen, also when the slave that had it leaves.
+        if (offset > store.replicatedOffset) store.replicatedOffset = offset;
+      },
+    },
+    broker.brokerRole,
+    options,
+  );
+  store.slaveNeedsFrom = () => ha.service.slaveNeedsFrom;
+  return ha;
 }
 
 function identityOf(broker: BrokerOptions): BrokerIdentity {
@@ -147,13 +201,17 @@ function identityOf(broker: BrokerOptions): BrokerIdentity {
 
 function listenersOf(
   bound: BoundPorts,
-  { brokerIP1, why }: BrokerAddresses,
+  { brokerIP1, brokerIP2, why, whyIP2 }: BrokerAddresses,
 ): BrokerListener[] {
-  const all = [["broker", bound.broker], ["vip", bound.vip]] as const;
-  return all.map(([name, listener]) => ({
+  const all = [
+    ["broker", bound.broker, brokerIP1, why],
+    ["vip", bound.vip, brokerIP1, why],
+    ["ha", bound.ha, brokerIP2, whyIP2],
+  ] as const;
+  return all.map(([name, { hostname, port }, host, reason]) => ({
     name,
-    bound: joinHostPort(listener.hostname, listener.port),
-    advertised: joinHostPort(brokerIP1, listener.port),
-    why,
+    bound: joinHostPort(hostname, port),
+    advertised: joinHostPort(host, port),
+    why: reason,
   }));
 }

@@ -4,7 +4,9 @@
  * Start: bind ports (connections are reset), open the store, read the tables,
  * let clients in, register. Stop: the same, backwards.
  */
+import type { HACoordinator } from "../ha/ha_coordinator.ts";
 import type { Timer } from "../io/clock.ts";
+import type { Connection, Listener } from "../io/network.ts";
 import { RemotingClient } from "../remoting/remoting_client.ts";
 import { RemotingServer } from "../remoting/remoting_server.ts";
 import type { RequestProcessor } from "../remoting/request_processor.ts";
@@ -38,6 +40,7 @@ export class BrokerController {
   readonly #client: RemotingClient;
   #options: BrokerControllerOptions;
   #running: RunningBroker | null = null;
+  #haListener: Listener | null = null;
   #timer: Timer | null = null;
   #stopped: Promise<void> | null = null;
 
@@ -70,9 +73,13 @@ export class BrokerController {
     try {
       const bound = await bindPorts(
         this.#ports.network,
-        (at) => this.#server.listen(at),
+        {
+          remoting: (at) => this.#server.listen(at),
+          ha: (at) => this.#network.listen(at, this.#acceptHA),
+        },
         this.#options.broker,
       );
+      this.#haListener = bound.ha;
       const { host } = this.#ports;
       const addresses = chooseAddresses(
         this.#options.broker,
@@ -98,6 +105,7 @@ export class BrokerController {
       this.#open(this.#running);
     } catch (error) {
       await this.#server.stop(0);
+      await this.#haListener?.close();
       await this.#client.close();
       await store?.shutdown();
       throw startErrorOf(error, this.#options.broker.storePathRootDir);
@@ -128,6 +136,7 @@ export class BrokerController {
     running.parts.reconfigure(broker);
     running.processors.reconfigure(broker, options.store);
     running.registration.reconfigure(broker);
+    running.ha.reconfigure(options.ha);
     if (before.brokerPermission !== broker.brokerPermission) {
       // Name servers look at topics only when their version is another one.
       running.parts.topicConfigManager.updateDataVersion();
@@ -161,6 +170,10 @@ export class BrokerController {
     return this.#started().registration;
   }
 
+  get ha(): HACoordinator {
+    return this.#started().ha;
+  }
+
   get remotingServer(): RemotingServer {
     return this.#server;
   }
@@ -177,7 +190,7 @@ export class BrokerController {
 
   /** Everything is in place: lets clients in, tells the name servers, starts the clock. */
   #open(running: RunningBroker): void {
-    const { parts, processors, registration } = running;
+    const { ha, parts, processors, registration } = running;
     const { clock } = this.#ports;
     const { pullRequestHoldService: hold, topicConfigManager } = parts;
     processors.fill(this.#table);
@@ -202,13 +215,18 @@ export class BrokerController {
       Promise.resolve().then(() => registration.tick());
     };
     this.#network.open();
+    ha.start();
     registration.start();
     this.#timer = clock.every(TICK_INTERVAL_MS, () => this.#tick(running));
   }
 
-  #tick({ parts, registration }: RunningBroker): void {
+  readonly #acceptHA = (connection: Connection) =>
+    this.#started().ha.service.accept(connection);
+
+  #tick({ ha, parts, registration }: RunningBroker): void {
     const nowMs = this.#ports.clock.nowMs();
     parts.messageStore.tick(nowMs);
+    ha.tick();
     parts.tick(nowMs);
     registration.tick();
     this.#server.tick(nowMs);
@@ -219,13 +237,16 @@ export class BrokerController {
     this.#gate.close();
     const running = this.#running;
     if (running === null) return;
-    const { parts, registration } = running;
+    const { ha, parts, registration } = running;
     parts.pullRequestHoldService.wakeAll();
     // Time-outs need ticks until the last request is answered.
     await Promise.all([
       registration.stop(),
       this.#server.stop(this.#options.broker.shutdownDrainMs),
     ]);
+    // After the last put was answered: it may have waited for a slave.
+    ha.stop();
+    await this.#haListener?.close();
     this.#timer?.cancel();
     this.#timer = null;
     await this.#client.close();

@@ -46,6 +46,8 @@ export interface BrokerRegistrationPorts {
   };
   readonly clock: Clock;
   readonly logger: Logger;
+  /** A name server has taken a registration. */
+  onRegistered(result: RegisterBrokerResult): void;
 }
 
 /** What one name server knows of us. */
@@ -306,6 +308,7 @@ export class BrokerRegistration {
         this.#options.registerBrokerTimeoutMills,
       );
     namesrv.lastRegisteredMs = this.#ports.clock.nowMs();
+    this.#ports.onRegistered(result);
     if (result.orderTopics.size > 0) {
       this.#ports.topics.updateOrderTopics(result.orderTopics.keys());
     }

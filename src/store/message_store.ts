@@ -91,9 +91,10 @@ export class MessageStore {
       });
       this.recoveryReport = report;
       parts.onRecovered(report);
+      const { lastRecord: _, ...shown } = report;
       this.#ports.logger.info("The store is recovered", {
         lastExitOk: this.lastExitOk,
-        ...report,
+        ...shown,
         minOffset: this.minPhyOffset,
         elapsedMs: Math.round(clock.monotonicMs() - startedMs),
       });

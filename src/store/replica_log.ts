@@ -57,6 +57,11 @@ export class ReplicaLog {
     return this.#parts.flags.unappendableReason;
   }
 
+  /** True when `read` answers at once. */
+  isHot(phyOffset: number): boolean {
+    return this.#parts.reader.isHot(phyOffset);
+  }
+
   /**
    * Fills `target` from `phyOffset`, within one file: at once near the end of the log, off the
    * loop (a few reads at a time) elsewhere. False when the bytes are not there.

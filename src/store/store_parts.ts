@@ -132,6 +132,7 @@ export class StoreParts {
   onRecovered(report: RecoveryReport): void {
     this.putService.lastStoreTimestamp = report.lastStoreTimestamp;
     this.dispatcher.lastStoreTimestamp = report.lastStoreTimestamp;
+    this.dispatcher.lastRecord = report.lastRecord ?? undefined;
     this.reput.corruptRecordCount = report.corruptRecordCount;
     this.replicatedOffset = this.files.checkpoint.confirmPhyOffset;
     this.reput.reset(report.reputFromOffset);

@@ -5,6 +5,7 @@ import {
   type BrokerOptions,
   DEFAULT_BROKER_OPTIONS,
 } from "../../src/broker/broker_options.ts";
+import { DEFAULT_HA_OPTIONS } from "../../src/ha/ha_options.ts";
 import {
   DEFAULT_REMOTING_CLIENT_OPTIONS,
   DEFAULT_REMOTING_SERVER_OPTIONS,
@@ -41,6 +42,7 @@ export function brokerSlices(
       maxIndexNum: 4_000,
       ...store,
     },
+    ha: DEFAULT_HA_OPTIONS,
     remotingServer: DEFAULT_REMOTING_SERVER_OPTIONS,
     remotingClient: DEFAULT_REMOTING_CLIENT_OPTIONS,
   };

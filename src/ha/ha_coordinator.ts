@@ -1,0 +1,119 @@
+/**
+ * HACoordinator: role and lifetime of replication on one broker.
+ *
+ * Every role accepts followers; a SLAVE also follows its master, whose HA address is
+ * `haMasterAddress` or what the name servers answer to each registration.
+ */
+import type { Clock } from "../io/clock.ts";
+import type { Logger } from "../io/logger.ts";
+import type { Network } from "../io/network.ts";
+import type { Random } from "../io/random.ts";
+import type { ReplicaLog } from "../store/replica_log.ts";
+import { HAClientService } from "./ha_client_service.ts";
+import type { HAOptions } from "./ha_options.ts";
+import { HAService } from "./ha_service.ts";
+import type { MasterProbe } from "./master_probe.ts";
+import { type PutStore, ReplicatedStore } from "./replicated_store.ts";
+
+/** brokerRole. */
+export type HARole = "ASYNC_MASTER" | "SYNC_MASTER" | "SLAVE";
+
+/** What replication needs of its broker. */
+export interface HACoordinatorPorts {
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly log: ReplicaLog;
+  readonly store: PutStore;
+  readonly probe: MasterProbe;
+  /** Slaves alive now have acked up to here. */
+  onReplicated(offset: number): void;
+}
+
+/** What a name server says of the master. */
+export interface MasterRegistration {
+  readonly masterAddr: string | undefined;
+  readonly haServerAddr: string | undefined;
+}
+
+/** Replication of one broker. */
+export class HACoordinator {
+  readonly service: HAService;
+  readonly client: HAClientService;
+  /** Puts that wait as the role demands. */
+  readonly store: ReplicatedStore;
+  /** A sentence about the neighbours in the name servers; null while they fit. */
+  neighbourWarning: string | null = null;
+  #role: HARole;
+  #options: HAOptions;
+  #masterAddr: string | null = null;
+
+  constructor(ports: HACoordinatorPorts, role: HARole, options: HAOptions) {
+    const { clock, log, onReplicated } = ports;
+    const logger = ports.logger.child("ha");
+    this.#role = role;
+    this.#options = options;
+    this.service = new HAService({ clock, logger, log, onReplicated }, options);
+    this.client = new HAClientService({
+      ...ports,
+      logger,
+      onAppended: () => this.service.onAppended(),
+    }, options);
+    this.store = new ReplicatedStore(ports.store, this.service, clock);
+    this.store.isSync = role === "SYNC_MASTER";
+  }
+
+  get role(): HARole {
+    return this.#role;
+  }
+
+  get options(): HAOptions {
+    return this.#options;
+  }
+
+  /** The master's remoting address as the name servers say it; null while unknown. */
+  get registeredMasterAddr(): string | null {
+    return this.#masterAddr;
+  }
+
+  /** The HA address that a slave follows; null while unknown, and for masters. */
+  get haMasterAddress(): string | null {
+    return this.#role === "SLAVE" ? this.client.masterAddr : null;
+  }
+
+  start(): void {
+    if (this.#role !== "SLAVE") return;
+    const { haMasterAddress } = this.#options;
+    if (haMasterAddress !== "") this.client.follow(haMasterAddress);
+    this.client.start();
+  }
+
+  /** Ends all links and waits. */
+  stop(): void {
+    this.client.stop();
+    this.service.shutdown("this broker stops");
+  }
+
+  /** Every 100 ms. */
+  tick(): void {
+    this.service.tick();
+    this.client.tick();
+  }
+
+  reconfigure(options: HAOptions): void {
+    this.#options = options;
+    this.service.reconfigure(options);
+    this.client.reconfigure(options);
+  }
+
+  /** A name server has answered; without a master, the last one known stays. */
+  onRegistered({ haServerAddr, masterAddr }: MasterRegistration): void {
+    if (this.#role !== "SLAVE") return;
+    if (masterAddr !== undefined) this.#masterAddr = masterAddr;
+    const isFixed = this.#options.haMasterAddress !== "";
+    if (haServerAddr !== undefined && !isFixed) {
+      this.client.follow(haServerAddr);
+    }
+  }
+}

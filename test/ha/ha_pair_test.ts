@@ -1,0 +1,127 @@
+/** A pair of brokers: what is sent to the master is on the slave, byte for byte. */
+import { test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import { RawClient } from "../support/raw_client.ts";
+import { eventually } from "../support/eventually.ts";
+import { withTempDirectory } from "../support/temp_directory.ts";
+import {
+  caughtUp,
+  logBytes,
+  type PairNode,
+  startMaster,
+  startSlave,
+} from "./pair_site.ts";
+
+async function sends(
+  node: PairNode,
+  count: number,
+  size = 1024,
+): Promise<number[]> {
+  const client = await RawClient.open(node.address);
+  const answers = await Promise.all(
+    Array.from(
+      { length: count },
+      (_, index) =>
+        client.send("T", index % 4, new Uint8Array(size).fill(index)),
+    ),
+  );
+  client.close();
+  return answers.map((it) => it.code);
+}
+
+async function stopAll(...nodes: PairNode[]): Promise<void> {
+  for (const it of nodes) await it.controller.stop();
+}
+
+function sameLogs(master: PairNode, slave: PairNode): void {
+  const from = slave.controller.messageStore.minPhyOffset;
+  assertEquals(
+    Buffer.compare(logBytes(master, from), logBytes(slave, from)),
+    0,
+  );
+}
+
+test("a slave holds the master's bytes over file boundaries, and derives the same queues", () =>
+  withTempDirectory(async (folder) => {
+    const master = await startMaster(`${folder}/m`);
+    const slave = await startSlave(`${folder}/s`, master);
+    await eventually(() =>
+      slave.controller.ha.client.view().state === "TRANSFER"
+    );
+    const codes = await sends(master, 600);
+    assert(codes.every((it) => it === 0));
+    await caughtUp(master, slave);
+    assert(master.controller.messageStore.maxPhyOffset > 2 * 262_144);
+    sameLogs(master, slave);
+    for (let queueId = 0; queueId < 4; queueId++) {
+      await eventually(() =>
+        slave.controller.messageStore.getMaxOffsetInQueue("T", queueId) === 150
+      );
+    }
+    await stopAll(slave, master);
+  }));
+
+test("a slave refuses sends with 14 and makes no topic of them", () =>
+  withTempDirectory(async (folder) => {
+    const master = await startMaster(`${folder}/m`);
+    const slave = await startSlave(`${folder}/s`, master);
+    assertEquals(await sends(slave, 1), [14]);
+    const topics = slave.controller.parts.topicConfigManager;
+    assertEquals(topics.selectTopicConfig("T"), undefined);
+    await stopAll(slave, master);
+  }));
+
+test("SYNC_MASTER: 11 without a slave, 0 with one, 12 with one that does not ack", () =>
+  withTempDirectory(async (folder) => {
+    const master = await startMaster(`${folder}/m`, {
+      broker: { brokerRole: "SYNC_MASTER" },
+    });
+    assertEquals(await sends(master, 2), [11, 11]);
+    const slave = await startSlave(`${folder}/s`, master);
+    await eventually(() => master.controller.ha.service.inSyncSlaveNums === 1);
+    const codes = await sends(master, 50);
+    assertEquals(codes, new Array(50).fill(0));
+    await caughtUp(master, slave);
+    sameLogs(master, slave);
+    await slave.controller.stop();
+    await eventually(() => master.controller.ha.service.inSyncSlaveNums === 0);
+    assertEquals(await sends(master, 1), [11]);
+    // A peer that reports our exact end counts as a slave, and then falls silent.
+    const silent = await import("node:net").then(({ connect }) =>
+      connect(Number(master.haAddress.split(":")[1]), "127.0.0.1")
+    );
+    const report = new DataView(new ArrayBuffer(8));
+    report.setBigInt64(
+      0,
+      BigInt(master.controller.messageStore.maxPhyOffset),
+    );
+    silent.write(new Uint8Array(report.buffer));
+    await eventually(() => master.controller.ha.service.inSyncSlaveNums === 1);
+    assertEquals(await sends(master, 3), [12, 12, 12]);
+    silent.destroy();
+    await eventually(() => master.controller.ha.service.inSyncSlaveNums === 0);
+    assertEquals(await sends(master, 1), [11]);
+    await stopAll(master);
+  }));
+
+test("a slave that was away catches up, and one follows a master that was restarted", () =>
+  withTempDirectory(async (folder) => {
+    let master = await startMaster(`${folder}/m`);
+    let slave = await startSlave(`${folder}/s`, master);
+    await sends(master, 50);
+    await caughtUp(master, slave);
+    await slave.controller.stop();
+    await sends(master, 300);
+    slave = await startSlave(`${folder}/s`, master);
+    await caughtUp(master, slave);
+    sameLogs(master, slave);
+    const { listenPort } = master.controller.options.broker;
+    await master.controller.stop();
+    await eventually(() => slave.controller.ha.client.view().problem !== null);
+    master = await startMaster(`${folder}/m`, { broker: { listenPort } });
+    await sends(master, 20);
+    await caughtUp(master, slave);
+    sameLogs(master, slave);
+    assertEquals(slave.controller.ha.client.view().problem, null);
+    await stopAll(slave, master);
+  }));
