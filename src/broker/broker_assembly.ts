@@ -152,7 +152,7 @@ function assembleHA(
   identity: BrokerIdentity,
 ): HACoordinator {
   const { logger } = ports;
-  const probe = new HAMasterProbe({
+  const probe: HAMasterProbe = new HAMasterProbe({
     client,
     log: store.replicaLog,
     logger: logger.child("ha"),
@@ -170,7 +170,7 @@ function assembleHA(
     selectOneMessageByOffset: (offset) =>
       store.selectOneMessageByOffset(offset),
   });
-  const ha = new HACoordinator(
+  const ha: HACoordinator = new HACoordinator(
     {
       ...ports,
       log: store.replicaLog,

@@ -171,9 +171,11 @@ const BAD: readonly [file: string, includes: readonly string[]][] = [
   ["namesrvAddr=a:1;b:99999", ['"b:99999" is none']],
   ["brokerName=a b", ["brokerName=a b", "letters"]],
   ["messageDelayLevel=1s,5s", ["messageDelayLevel", "spaces"]],
-  ["brokerRole=SLAVE", ["brokerRole=SLAVE", "later version"]],
-  ["brokerRole=SYNC_MASTER", ["brokerRole=SYNC_MASTER", "later version"]],
-  ["brokerId=1", ["brokerId=1", "ASYNC_MASTER has brokerId 0"]],
+  ["brokerRole=SLAVE", ["brokerId=0", "SLAVE has a brokerId above 0"]],
+  ["brokerRole=SLAVE\nbrokerId=1", ["brokerRole=SLAVE", "haMasterAddress"]],
+  ["brokerRole=SYNC_MASTER\nbrokerId=1", ["brokerId=1", "has brokerId 0"]],
+  ["brokerId=1", ["brokerId=1", "has brokerId 0"]],
+  ["haSendHeartbeatInterval=30000", ["below haHousekeepingInterval=20000"]],
   ["aclEnable=true", [
     "aclEnable=true from broker.conf:1",
     "open to everybody",
@@ -255,4 +257,17 @@ test("loadBrokerConfig() sizes found in a store beat defaults only", () => {
   );
   assertEquals(config.slices.store.mappedFileSizeCommitLog, 134_217_728);
   assertEquals(config.slices.store.explicitKeys, []);
+});
+
+test("loadBrokerConfig() takes every role, and both spellings of a key", () => {
+  assertEquals(
+    load({ file: "brokerRole=SYNC_MASTER\nhaMaxGapNotInSync=1M" }).slices.ha
+      .haSlaveFallbehindMax,
+    1_048_576,
+  );
+  const { slices } = load({
+    file: "brokerRole=SLAVE\nbrokerId=1\nhaMasterAddress=10.0.0.5:10912",
+  });
+  assertEquals(slices.store.brokerRole, "SLAVE");
+  assertEquals(slices.ha.haMasterAddress, "10.0.0.5:10912");
 });
