@@ -152,7 +152,13 @@ export class HALink implements ConnectionEvents {
     const frame = log.isHot(phyOffset)
       ? this.#host.scratch(frameSize)
       : this.#coldFrame(frameSize);
-    const read = log.read(phyOffset, frame.subarray(TRANSFER_HEADER_SIZE));
+    let read: boolean | Promise<boolean>;
+    try {
+      read = log.read(phyOffset, frame.subarray(TRANSFER_HEADER_SIZE));
+    } catch (error) {
+      this.#onReadFailed(phyOffset, error);
+      return;
+    }
     if (typeof read === "boolean") {
       this.#onRead(read, phyOffset, size, frame);
       return;
@@ -163,8 +169,7 @@ export class HALink implements ConnectionEvents {
       this.#onRead(isThere, phyOffset, size, frame);
     }, (error: unknown) => {
       this.#isReading = false;
-      const why = error instanceof Error ? error.message : String(error);
-      this.close(`Cannot read the log at ${phyOffset}: ${why}`);
+      this.#onReadFailed(phyOffset, error);
     }).then(() => {
       this.#run();
       this.push();
@@ -179,6 +184,11 @@ export class HALink implements ConnectionEvents {
   ): void {
     if (isThere) this.#write(frame, phyOffset, size);
     else this.close(`The log has no ${size} bytes at ${phyOffset} any more`);
+  }
+
+  #onReadFailed(phyOffset: number, error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    this.close(`Cannot read the log at ${phyOffset}: ${why}`);
   }
 
   #write(frame: Uint8Array, phyOffset: number, size: number): void {
