@@ -152,16 +152,17 @@ function assembleHA(
   identity: BrokerIdentity,
 ): HACoordinator {
   const { logger } = ports;
+  const masterAddressOf = (haAddress: string | null): string | null =>
+    metadataAddressOf({
+      masterAddressKey: ha.options.masterAddress || null,
+      haAddress,
+      masterAddr: ha.registeredMasterAddr,
+    });
   const probe: HAMasterProbe = new HAMasterProbe({
     client,
     log: store.replicaLog,
     logger: logger.child("ha"),
-    masterAddressOf: (haAddress) =>
-      metadataAddressOf({
-        masterAddressKey: ha.options.masterAddress || null,
-        haAddress,
-        masterAddr: ha.registeredMasterAddr,
-      }),
+    masterAddressOf,
     identity,
     haBootstrap: () => ha.options.haBootstrap,
     isFileSizeExplicit: store.options.explicitKeys.includes(
@@ -176,6 +177,8 @@ function assembleHA(
       log: store.replicaLog,
       store,
       probe,
+      haAddress: identity.haServerAddr,
+      masterAddressOf,
       onReplicated: (offset) => {
         // What has been seen stays seen, also when the slave that had it leaves.
         if (offset > store.replicatedOffset) store.replicatedOffset = offset;

@@ -17,6 +17,7 @@ import type { HAClientView } from "./ha_client.ts";
 import { HAClientLink, type HAClientLinkHost } from "./ha_client_link.ts";
 import type { HAConnectionState } from "./ha_connection_state.ts";
 import type { HAOptions } from "./ha_options.ts";
+import { LagMeter } from "./lag_meter.ts";
 import type { HAStop, MasterProbe } from "./master_probe.ts";
 
 /** What the service needs. */
@@ -45,6 +46,8 @@ export interface HAClientServiceView {
   readonly lastReadTimestamp: number | null;
   readonly lastWriteTimestamp: number | null;
   readonly masterMaxOffset: number | null;
+  /** Milliseconds since the master's log grew beyond this one, as far as it was asked. */
+  readonly lagMs: number | null;
   readonly reconnects: number;
   readonly lastError: string | null;
 }
@@ -74,6 +77,7 @@ export class HAClientService implements HAClientLinkHost {
   #lastReadTimestamp: number | null = null;
   #lastWriteTimestamp: number | null = null;
   #masterMaxOffset: number | null = null;
+  #lag = new LagMeter();
   #nextProbeMs = 0;
   #isProbing = false;
 
@@ -153,6 +157,9 @@ export class HAClientService implements HAClientLinkHost {
       lastReadTimestamp: this.#lastReadTimestamp,
       lastWriteTimestamp: this.#lastWriteTimestamp,
       masterMaxOffset: this.#masterMaxOffset,
+      lagMs: this.#masterMaxOffset === null
+        ? null
+        : this.#lag.lagMs(this.log.maxOffset, this.clock.monotonicMs()),
       reconnects: Math.max(0, this.#reconnects),
       lastError: this.#lastError,
     };
@@ -238,6 +245,8 @@ export class HAClientService implements HAClientLinkHost {
       return link.end(compared.problem, compared.reason);
     }
     this.#masterMaxOffset = compared.masterMaxOffset;
+    this.#lag = new LagMeter();
+    this.#lag.note(compared.masterMaxOffset, this.clock.monotonicMs());
     this.#reconnects++;
     this.#problem = null;
     this.#reason = null;
@@ -256,7 +265,9 @@ export class HAClientService implements HAClientLinkHost {
     this.#ports.probe.masterMaxOffset(link.address).catch(() => null).then(
       (offset) => {
         this.#isProbing = false;
-        if (this.#link === link) this.#masterMaxOffset = offset;
+        if (this.#link !== link) return;
+        this.#masterMaxOffset = offset;
+        if (offset !== null) this.#lag.note(offset, this.clock.monotonicMs());
       },
     );
   }

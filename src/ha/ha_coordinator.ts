@@ -11,7 +11,18 @@ import type { Random } from "../io/random.ts";
 import type { ReplicaLog } from "../store/replica_log.ts";
 import { HAClientService } from "./ha_client_service.ts";
 import type { HAOptions } from "./ha_options.ts";
+import {
+  clientInfoOf,
+  connectionInfoOf,
+  type HAConnectionRuntimeInfo,
+} from "./ha_runtime_info.ts";
 import { HAService } from "./ha_service.ts";
+import {
+  type HAState,
+  type HAStateWord,
+  masterState,
+  slaveState,
+} from "./ha_state.ts";
 import type { MasterProbe } from "./master_probe.ts";
 import { type PutStore, ReplicatedStore } from "./replicated_store.ts";
 
@@ -27,6 +38,10 @@ export interface HACoordinatorPorts {
   readonly log: ReplicaLog;
   readonly store: PutStore;
   readonly probe: MasterProbe;
+  /** `host:port` of the own HA port, as others are told. */
+  readonly haAddress: string;
+  /** Remoting address of a master whose HA address is given; null while unknown. */
+  masterAddressOf(haAddress: string | null): string | null;
   /** Slaves alive now have acked up to here. */
   onReplicated(offset: number): void;
 }
@@ -37,6 +52,9 @@ export interface MasterRegistration {
   readonly haServerAddr: string | undefined;
 }
 
+/** Between two looks at the state. */
+const LOOK_INTERVAL_MS = 500;
+
 /** Replication of one broker. */
 export class HACoordinator {
   readonly service: HAService;
@@ -45,6 +63,10 @@ export class HACoordinator {
   readonly store: ReplicatedStore;
   /** A sentence about the neighbours in the name servers; null while they fit. */
   neighbourWarning: string | null = null;
+  readonly #ports: HACoordinatorPorts;
+  readonly #logger: Logger;
+  #shown: HAStateWord | null = null;
+  #nextLookMs = 0;
   #role: HARole;
   #options: HAOptions;
   #masterAddr: string | null = null;
@@ -52,6 +74,8 @@ export class HACoordinator {
   constructor(ports: HACoordinatorPorts, role: HARole, options: HAOptions) {
     const { clock, log, onReplicated } = ports;
     const logger = ports.logger.child("ha");
+    this.#ports = ports;
+    this.#logger = logger;
     this.#role = role;
     this.#options = options;
     this.service = new HAService({ clock, logger, log, onReplicated }, options);
@@ -82,6 +106,13 @@ export class HACoordinator {
     return this.#role === "SLAVE" ? this.client.masterAddr : null;
   }
 
+  /** The master's remoting address; null while unknown, and for masters. */
+  get masterAddress(): string | null {
+    return this.#role === "SLAVE"
+      ? this.#ports.masterAddressOf(this.client.masterAddr)
+      : null;
+  }
+
   start(): void {
     if (this.#role !== "SLAVE") return;
     const { haMasterAddress } = this.#options;
@@ -99,6 +130,51 @@ export class HACoordinator {
   tick(): void {
     this.service.tick();
     this.client.tick();
+    const nowMs = this.#ports.clock.monotonicMs();
+    if (nowMs < this.#nextLookMs) return;
+    this.#nextLookMs = nowMs + LOOK_INTERVAL_MS;
+    this.#tellState();
+  }
+
+  /** Followers. */
+  connections(): HAConnectionRuntimeInfo[] {
+    return [...this.service.links].map((it) =>
+      connectionInfoOf(this.service, it)
+    );
+  }
+
+  /** In one word and one sentence. */
+  state(): HAState {
+    const { neighbourWarning } = this;
+    if (this.#role === "SLAVE") {
+      const { problem, reason } = this.client.view();
+      const info = clientInfoOf(this.client);
+      return slaveState({ info, problem, reason, neighbourWarning });
+    }
+    return masterState({
+      haAddress: this.#ports.haAddress,
+      isSync: this.#role === "SYNC_MASTER",
+      isDegraded: this.service.isDegraded,
+      haSyncMode: this.#options.haSyncMode,
+      connections: this.connections(),
+      problems: this.service.problems(),
+      neighbourWarning,
+    });
+  }
+
+  /** One line per change. */
+  #tellState(): void {
+    const { reason, state } = this.state();
+    if (state === this.#shown) return;
+    const isFirst = this.#shown === null;
+    this.#shown = state;
+    // A broker without a slave is no news; a pair that lost one is.
+    if (isFirst && state === "alone" && this.#role === "ASYNC_MASTER") return;
+    const message = `Replication is ${state}` +
+      (reason === null ? "" : `: ${reason}`);
+    if (state === "healthy" || state === "catching-up") {
+      this.#logger.info(message, { state });
+    } else this.#logger.warn(message, { state });
   }
 
   reconfigure(options: HAOptions): void {

@@ -41,8 +41,8 @@ export class HALink implements ConnectionEvents {
   readonly connectedAt: number;
   /** Wall clock, milliseconds; null before the first. */
   lastAckAt: number | null = null;
-  /** Monotonic, milliseconds. */
-  lastProgressMs = -Infinity;
+  /** When the slave acknowledged more than before, or connected; monotonic, milliseconds. */
+  lastProgressMs: number;
   readonly #host: HALinkHost;
   readonly #connection: Connection;
   readonly #effects: HAConnectionEffect[] = [];
@@ -59,6 +59,7 @@ export class HALink implements ConnectionEvents {
     this.#host = host;
     this.#connection = connection;
     this.connectedAt = nowMs;
+    this.lastProgressMs = host.monotonicMs();
   }
 
   get addr(): string {

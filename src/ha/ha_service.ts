@@ -18,9 +18,9 @@ import {
 import {
   type HACloseCause,
   HAConnection,
-  type HAConnectionView,
   type LogBounds,
 } from "./ha_connection.ts";
+import type { HAProblem } from "./ha_connection_state.ts";
 import { HALink, type HALinkHost } from "./ha_link.ts";
 import type { HAOptions } from "./ha_options.ts";
 import { HAPeers } from "./ha_peers.ts";
@@ -43,6 +43,16 @@ export interface HAServicePorts {
 /** Links at once; above it the oldest one that has not reported goes. */
 const LINKS_MAX = 256;
 
+/** How long a slave that was sent away is spoken of; it comes back within seconds. */
+const PROBLEM_SHOWN_MS = 15_000;
+
+/** A slave that cannot be served. */
+export interface HALinkProblem {
+  readonly addr: string;
+  readonly problem: HAProblem;
+  readonly reason: string;
+}
+
 const REFUSED: ConnectionEvents = Object.freeze({
   onData() {},
   onDrain() {},
@@ -54,8 +64,6 @@ export class HAService implements HALinkHost {
   readonly log: ReplicaLog;
   readonly groupTransferService: GroupTransferService;
   readonly counters = { accepted: 0, refused: 0, protocolErrors: 0 };
-  /** The last link that ended with a named problem. */
-  lastProblem: (HAConnectionView & { readonly addr: string }) | null = null;
   readonly #ports: HAServicePorts;
   readonly #links = new Set<HALink>();
   readonly #replicas: SyncReplicas;
@@ -65,6 +73,7 @@ export class HAService implements HALinkHost {
   #scratch: Uint8Array = new Uint8Array(0);
   /** Acks of the slaves alive now; null: to be asked again. */
   #acks: readonly number[] | null = null;
+  #lastProblem: (HALinkProblem & { readonly atMs: number }) | null = null;
   #isPushPending = false;
   #isShutdown = false;
 
@@ -91,6 +100,20 @@ export class HAService implements HALinkHost {
 
   get links(): Iterable<HALink> {
     return this.#links;
+  }
+
+  /** Slaves that cannot be served; one that was sent away is tried again and again. */
+  problems(): HALinkProblem[] {
+    const problems: HALinkProblem[] = [];
+    for (const { addr, machine } of this.#links) {
+      const { problem, reason } = machine.view(this.monotonicMs());
+      if (problem !== null) problems.push({ addr, problem, reason: reason! });
+    }
+    const last = this.#lastProblem;
+    if (last !== null && this.monotonicMs() - last.atMs < PROBLEM_SHOWN_MS) {
+      problems.push(last);
+    }
+    return problems;
   }
 
   /** Slaves alive and in sync with the end of the log. */
@@ -242,7 +265,14 @@ export class HAService implements HALinkHost {
     if (cause === "protocol" || cause === "ack-beyond") {
       this.counters.protocolErrors++;
     }
-    if (view.problem !== null) this.lastProblem = { ...view, addr: link.addr };
+    if (view.problem !== null) {
+      this.#lastProblem = {
+        addr: link.addr,
+        problem: view.problem,
+        reason,
+        atMs: this.monotonicMs(),
+      };
+    }
     this.#onSlavesChanged();
   }
 
