@@ -1,10 +1,13 @@
 /** Apache's broker in our name server, our broker in Apache's name server: both serve stock clients. */
 import { assertEquals } from "@std/assert";
 import { test } from "node:test";
-import { PocketMQProcess } from "../support/pocketmq_process.ts";
 import { ApacheBroker } from "./apache_broker.ts";
 import { ApacheNamesrv } from "./apache_namesrv.ts";
-import { type InteropSite, withInteropSite } from "./interop_site.ts";
+import {
+  type InteropSite,
+  startNamesrv,
+  withInteropSite,
+} from "./interop_site.ts";
 import { Member, runDriver } from "./java.ts";
 import { OurBroker } from "./our_broker.ts";
 import { APACHE_SERVER_VERSIONS, driverVersionOf } from "./versions.ts";
@@ -14,23 +17,11 @@ const COUNT = 200;
 for (const version of APACHE_SERVER_VERSIONS) {
   test(`Apache ${version} broker registers with our name server and serves a stock client`, async () => {
     await withInteropSite(async (site) => {
-      const ours = await site.own(
-        PocketMQProcess.start([
-          "namesrv",
-          "--namesrv-port",
-          "0",
-          "--bind",
-          "127.0.0.1",
-          "--set",
-          `kvConfigPath=${site.folder}/kvConfig.json`,
-        ]),
-      );
-      const namesrv = ours.address("namesrv");
+      const namesrv = await startNamesrv(site);
       const broker = await site.own(
         ApacheBroker.start({ version, folder: `${site.folder}/b`, namesrv }),
       );
-      await site.registered(namesrv, broker.address);
-      await sendAndReceive(site, version, namesrv);
+      await sendAndReceive(site, version, namesrv, broker.address);
     });
   });
 
@@ -45,8 +36,7 @@ for (const version of APACHE_SERVER_VERSIONS) {
           namesrv: theirs.address,
         }),
       );
-      await site.registered(theirs.address, broker.address);
-      await sendAndReceive(site, version, theirs.address);
+      await sendAndReceive(site, version, theirs.address, broker.address);
     });
   });
 }
@@ -55,9 +45,12 @@ async function sendAndReceive(
   site: InteropSite,
   version: string,
   namesrv: string,
+  broker: string,
 ): Promise<void> {
   const driver = driverVersionOf(version);
-  await site.createTopic(namesrv, "MixedTopic");
+  // A change of topics is told at once, before Apache's own first registration.
+  await site.createTopic(namesrv, "MixedTopic", "--broker", broker);
+  await site.registered(namesrv, broker);
   const sent = await runDriver(driver, [
     "send",
     `namesrv=${namesrv}`,

@@ -1,7 +1,11 @@
 /** What several servers of one interop test share: a folder, a name server, and an end. */
 import { assertEquals } from "@std/assert";
 import { withTempDirectory } from "../support/temp_directory.ts";
-import { type Finished, runPocketMQ } from "../support/pocketmq_process.ts";
+import {
+  type Finished,
+  PocketMQProcess,
+  runPocketMQ,
+} from "../support/pocketmq_process.ts";
 
 /** Apache's 5.x broker registers for the first time 10 s after its start. */
 const ROUTE_TIMEOUT_MS = 30_000;
@@ -89,4 +93,20 @@ export async function withInteropSite(
       await site.close();
     }
   });
+}
+
+/** A name server of ours; returns its address. */
+export async function startNamesrv(site: InteropSite): Promise<string> {
+  const server = await site.own(
+    PocketMQProcess.start([
+      "namesrv",
+      "--namesrv-port",
+      "0",
+      "--bind",
+      "127.0.0.1",
+      "--set",
+      `kvConfigPath=${site.folder}/kvConfig.json`,
+    ]),
+  );
+  return server.address("namesrv");
 }

@@ -23,6 +23,9 @@ public final class Driver {
             case "member":
                 Member.run(arguments);
                 break;
+            case "load":
+                Load.run(arguments);
+                break;
             case "send":
                 Sender.run(arguments);
                 break;
