@@ -18,6 +18,7 @@ import type { MessageStoreOptions } from "../store/store_options.ts";
 import { type BrokerAddresses, joinHostPort } from "./broker_addresses.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import { type BrokerIdentity, BrokerOuterAPI } from "./broker_outer_api.ts";
+import { BrokerMetadata } from "./broker_metadata.ts";
 import { BrokerParts } from "./broker_parts.ts";
 import type { BoundPorts } from "./broker_ports.ts";
 import { BrokerRegistration } from "./broker_registration.ts";
@@ -69,6 +70,7 @@ export interface RunningBroker {
   readonly processors: BrokerProcessors;
   readonly registration: BrokerRegistration;
   readonly ha: HACoordinator;
+  readonly metadata: BrokerMetadata;
 }
 
 /** The options with what only the bound ports and the host can tell. */
@@ -107,6 +109,7 @@ export function assembleBroker(
   parts.load();
   const identity = identityOf(broker);
   const ha = assembleHA(ports, options, store, client, identity);
+  const metadata = assembleMetadata(ports, parts, client, ha);
   const registration = new BrokerRegistration(
     {
       outerAPI: new BrokerOuterAPI(client),
@@ -131,8 +134,8 @@ export function assembleBroker(
       storeHost,
       uniqIds: new MessageClientIDSetter(storeHost.address, host.pid, random),
       gate,
-      putStore: ha.store,
-      isSlave: () => ha.role === "SLAVE",
+      ha,
+      metadata,
       configuration: ports.configuration,
       registerChanges: () => registration.registerChanges(),
       diskSpace: () => fileSystem.diskSpace(broker.storePathRootDir),
@@ -141,7 +144,54 @@ export function assembleBroker(
     options.store,
   );
   const listeners = listenersOf(bound, addresses);
-  return { options, identity, listeners, parts, processors, registration, ha };
+  return {
+    options,
+    identity,
+    listeners,
+    parts,
+    processors,
+    registration,
+    ha,
+    metadata,
+  };
+}
+
+function assembleMetadata(
+  { clock, logger }: BrokerPorts,
+  parts: BrokerParts,
+  client: RemotingClient,
+  ha: HACoordinator,
+): BrokerMetadata {
+  return new BrokerMetadata({
+    parts,
+    client,
+    clock,
+    logger: logger.child("metadata"),
+    isSlave: () => ha.role === "SLAVE",
+    masterAddress: () =>
+      metadataAddressOf({
+        masterAddressKey: ha.options.masterAddress || null,
+        haAddress: ha.haMasterAddress,
+        masterAddr: ha.registeredMasterAddr,
+      }),
+    refusal: metadataRefusal(ha),
+    hasSlave: () => ha.service.inSyncSlaveNums > 0,
+  });
+}
+
+/**
+ * Tables follow a master only once its log was found to be this slave's: they
+ * delete topics, and those of a master that lost its store would delete all.
+ */
+function metadataRefusal(ha: HACoordinator): () => string | null {
+  let comparedAddr: string | null = null;
+  return () => {
+    const { masterAddr, problem, reason, state } = ha.client.view();
+    if (state === "TRANSFER") comparedAddr = masterAddr;
+    const isCompared = comparedAddr !== null && comparedAddr === masterAddr;
+    if (isCompared && problem !== "diverged") return null;
+    return reason ?? "The logs have not been compared yet";
+  };
 }
 
 function assembleHA(

@@ -20,6 +20,7 @@ import {
   resolveOptions,
   type RunningBroker,
 } from "./broker_assembly.ts";
+import type { BrokerMetadata } from "./broker_metadata.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import type { BrokerIdentity } from "./broker_outer_api.ts";
 import type { BrokerParts } from "./broker_parts.ts";
@@ -55,16 +56,20 @@ export class BrokerController {
       options.remotingServer,
       this.#table,
       {
-        onClosed: (connection) =>
-          this.#running?.parts.onConnectionClosed(connection),
+        onClosed: (connection) => {
+          this.#running?.parts.onConnectionClosed(connection);
+          this.#running?.metadata.onConnectionClosed(connection);
+        },
       },
     );
     this.#client = new RemotingClient(
       { network: ports.network, clock, logger },
       options.remotingClient,
     );
-    this.#client.onClosed = (address) =>
+    this.#client.onClosed = (address) => {
       this.#running?.registration.onConnectionClosed(address);
+      this.#running?.metadata.onClientClosed(address);
+    };
   }
 
   /** Rejects with `BrokerStartError` or `StoreStartError`; nothing stays open then. */
@@ -174,6 +179,11 @@ export class BrokerController {
     return this.#started().ha;
   }
 
+  /** Tables and positions of the pair. */
+  get metadata(): BrokerMetadata {
+    return this.#started().metadata;
+  }
+
   get remotingServer(): RemotingServer {
     return this.#server;
   }
@@ -190,7 +200,7 @@ export class BrokerController {
 
   /** Everything is in place: lets clients in, tells the name servers, starts the clock. */
   #open(running: RunningBroker): void {
-    const { ha, parts, processors, registration } = running;
+    const { ha, metadata, parts, processors, registration } = running;
     const { clock } = this.#ports;
     const { pullRequestHoldService: hold, topicConfigManager } = parts;
     processors.fill(this.#table);
@@ -201,7 +211,7 @@ export class BrokerController {
       tagsCode,
       _storeTimestamp,
       propertiesText,
-    ) =>
+    ) => {
       hold.notifyMessageArriving(
         topic,
         queueId,
@@ -209,6 +219,8 @@ export class BrokerController {
         tagsCode,
         propertiesText,
       );
+      metadata.onArriving(topic);
+    };
     topicConfigManager.onChanged = (topic) => {
       registration.onTopicsChanged(topic?.topicName);
       // At once, but together with the other changes of this turn.
@@ -216,6 +228,7 @@ export class BrokerController {
     };
     this.#network.open();
     ha.start();
+    metadata.start(running.identity, running.options.broker.namesrvAddr);
     registration.start();
     this.#timer = clock.every(TICK_INTERVAL_MS, () => this.#tick(running));
   }
@@ -223,11 +236,12 @@ export class BrokerController {
   readonly #acceptHA = (connection: Connection) =>
     this.#started().ha.service.accept(connection);
 
-  #tick({ ha, parts, registration }: RunningBroker): void {
+  #tick({ ha, metadata, parts, registration }: RunningBroker): void {
     const nowMs = this.#ports.clock.nowMs();
     parts.messageStore.tick(nowMs);
     ha.tick();
     parts.tick(nowMs);
+    metadata.tick();
     registration.tick();
     this.#server.tick(nowMs);
     this.#client.tick(nowMs);
@@ -237,8 +251,9 @@ export class BrokerController {
     this.#gate.close();
     const running = this.#running;
     if (running === null) return;
-    const { ha, parts, registration } = running;
+    const { ha, metadata, parts, registration } = running;
     parts.pullRequestHoldService.wakeAll();
+    metadata.stop();
     // Time-outs need ticks until the last request is answered.
     await Promise.all([
       registration.stop(),

@@ -37,6 +37,7 @@ export class BrokerParts {
   /** The files below `config/`, for whoever shows their state. */
   readonly metadataFiles: readonly JsonFile[];
   readonly #clock: Clock;
+  readonly #isSlave: boolean;
 
   /** `options` are resolved: brokerName is not empty. */
   constructor(
@@ -46,6 +47,7 @@ export class BrokerParts {
   ) {
     const { clock, fileSystem } = ports;
     this.#clock = clock;
+    this.#isSlave = options.brokerRole === "SLAVE";
     const logger = ports.logger.child("metadata");
     const file = (name: string) =>
       new JsonFile(
@@ -58,7 +60,6 @@ export class BrokerParts {
     const offsets = file("consumerOffset.json");
     const delayOffsets = file("delayOffset.json");
     this.metadataFiles = [topics, groups, offsets, delayOffsets];
-    const isSlave = options.brokerRole === "SLAVE";
     const maxOffsetInQueue = (topic: string, queueId: number) =>
       messageStore.getMaxOffsetInQueue(topic, queueId);
     this.topicConfigManager = new TopicConfigManager(
@@ -72,7 +73,7 @@ export class BrokerParts {
     this.consumerOffsetManager = new ConsumerOffsetManager(
       { clock, logger, file: offsets },
       options,
-      isSlave ? null : { maxOffsetInQueue },
+      { maxOffsetInQueue },
     );
     this.delayOffsetFile = new DelayOffsetFile(delayOffsets, clock);
     const clients = { clock, logger: ports.logger.child("client") };
@@ -92,7 +93,8 @@ export class BrokerParts {
     this.subscriptionGroupManager.load();
     this.consumerOffsetManager.load();
     this.delayOffsetFile.load();
-    this.#recoverTopics();
+    // A slave's table is its master's; what the log shows beside it is served from there.
+    if (!this.#isSlave) this.#recoverTopics();
   }
 
   /**

@@ -16,6 +16,7 @@ import type { JsonObject } from "../protocol/body/json_fields.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import { type BrokerManagerPorts, ConfigManager } from "./config_manager.ts";
 import {
+  type ConsumerQueueOffset,
   followApacheMaster,
   followMaster,
   forgetOwn,
@@ -162,6 +163,19 @@ export class ConsumerOffsetManager {
     if (queues === undefined || queues.offsets.get(queueId) !== offset) return;
     forgetOwn(queues, queueId);
     this.#config.markChanged();
+  }
+
+  /** The master refused for good what stands here: it has lost those records. */
+  refused(
+    { group, topic, queueId, offset, theirs }: ConsumerQueueOffset,
+  ): void {
+    const queues = this.#table.get(group, topic);
+    if (queues === undefined || queues.offsets.get(queueId) !== offset) return;
+    if (theirs >= 0) queues.offsets.set(queueId, theirs);
+    else queues.offsets.delete(queueId);
+    queues.text = undefined;
+    forgetOwn(queues, queueId);
+    this.#changedByMerge();
   }
 
   /** True while the master may not know what was committed here. */

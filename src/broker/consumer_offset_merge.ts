@@ -23,6 +23,8 @@ export interface ConsumerQueueOffset {
   readonly topic: string;
   readonly queueId: number;
   readonly offset: number;
+  /** What the other broker has; -1: nothing. */
+  readonly theirs: number;
 }
 
 /** What a merge did. */
@@ -181,7 +183,7 @@ class Merge {
       if (!isAhead) continue;
       kept.add(queueId);
       noteOwn(ours!, queueId);
-      this.#ahead.push({ group, topic, queueId, offset });
+      this.#ahead.push({ group, topic, queueId, offset, theirs: their });
     }
     for (const [queueId, offset] of theirs) {
       if (!kept.has(queueId)) this.#set(group, topic, queueId, offset);

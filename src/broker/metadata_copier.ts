@@ -148,11 +148,17 @@ export class MetadataCopier {
       ),
       PUSH_TIMEOUT_MS,
     );
-    // It may know group and topic later; anything else will not change.
-    const mayHelp = response.code === ResponseCode.TOPIC_NOT_EXIST ||
-      response.code === ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST;
-    if (mayHelp) return;
-    this.#ports.consumerOffsetManager.forwarded(group, topic, queueId, offset);
+    const { consumerOffsetManager } = this.#ports;
+    switch (response.code) {
+      case ResponseCode.SUCCESS:
+        consumerOffsetManager.forwarded(group, topic, queueId, offset);
+        break;
+      case ResponseCode.INVALID_PARAMETER:
+        consumerOffsetManager.refused(it);
+        break;
+      default:
+        // It may know the group or the topic later.
+    }
   }
 
   async #ask(master: string, code: number): Promise<string> {

@@ -1,4 +1,5 @@
 /** ProcessorTable of the broker: the one place where request codes meet their processors. */
+import type { HACoordinator } from "../ha/ha_coordinator.ts";
 import type { Clock } from "../io/clock.ts";
 import type { Logger } from "../io/logger.ts";
 import type { Random } from "../io/random.ts";
@@ -11,6 +12,7 @@ import { RequestCode } from "../protocol/request_code.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
 import type { RequestProcessor } from "../remoting/request_processor.ts";
 import { adminProcessorEntries } from "./admin_processor_entries.ts";
+import type { BrokerMetadata } from "./broker_metadata.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import type { BrokerParts } from "./broker_parts.ts";
 import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
@@ -38,9 +40,9 @@ export interface BrokerProcessorsPorts {
   readonly storeHost: SocketAddress;
   readonly uniqIds: { createUniqID(nowMs: number): string };
   readonly gate: ShutdownGate;
-  /** Puts that wait for slaves as the role demands. */
-  readonly putStore: PutMessageStore;
-  readonly isSlave: () => boolean;
+  /** Role, and puts that wait for slaves as it demands. */
+  readonly ha: HACoordinator;
+  readonly metadata: BrokerMetadata;
   readonly configuration: BrokerConfiguration;
   /** Tells living name servers what changed; resolves when they know, or after a second. */
   registerChanges(): Promise<void>;
@@ -75,7 +77,7 @@ export class BrokerProcessors {
       rebalanceLocks: parts.rebalanceLockManager,
       clock,
     };
-    const { putStore } = ports;
+    const putStore: PutMessageStore = ports.ha.store;
     const { messageStore } = parts;
     this.#send = new SendMessageProcessor(
       { ...shared, store: putStore, random, uniqIds, storeHost },
@@ -95,6 +97,8 @@ export class BrokerProcessors {
     );
     this.#pull = new PullMessageProcessor({
       ...shared,
+      topics: ports.metadata,
+      replication: ports.metadata.replication,
       consumers: parts.consumerManager,
       offsets: parts.consumerOffsetManager,
       holdService: parts.pullRequestHoldService,
@@ -123,6 +127,7 @@ export class BrokerProcessors {
     for (const [code, processor] of this.#managementEntries()) {
       table.set(code, processor);
     }
+    this.#ports.metadata.wrap(table);
   }
 
   reconfigure(options: BrokerOptions, queryOptions: QueryMessageOptions): void {
@@ -135,9 +140,9 @@ export class BrokerProcessors {
 
   /** A slave refuses before a send could create its topic. */
   #masterOnly(processor: RequestProcessor): RequestProcessor {
-    const { isSlave } = this.#ports;
+    const { ha } = this.#ports;
     return (context, request) =>
-      isSlave() ? slaveRefusal() : processor(context, request);
+      ha.role === "SLAVE" ? slaveRefusal() : processor(context, request);
   }
 
   *#managementEntries(): Iterable<readonly [number, RequestProcessor]> {

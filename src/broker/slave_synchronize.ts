@@ -205,7 +205,9 @@ export class SlaveSynchronize {
   async #round(address: string, epoch: number): Promise<void> {
     const refusal = this.#ports.refusal();
     if (refusal !== null) {
-      for (const set of METADATA_SETS) this.#setFailed(set, refusal);
+      // Whoever refuses has logged it.
+      for (const set of METADATA_SETS) this.#status.failed(set, refusal);
+      this.#nextRoundMs = this.#nowMs() + PAUSE_MIN_MS;
       return;
     }
     const versions = this.#peer === "apache"

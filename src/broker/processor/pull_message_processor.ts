@@ -4,6 +4,7 @@
  * Invariants
  * - A committed offset is stored before anything is read, and only on the first processing.
  * - A pull is held at most once; what wakes it reads anew and answers in any case.
+ * - A slave never moves a reader.
  */
 import type { Clock } from "../../io/clock.ts";
 import type { Logger } from "../../io/logger.ts";
@@ -21,10 +22,8 @@ import { ResponseCode } from "../../protocol/response_code.ts";
 import { HELD, type RequestContext } from "../../remoting/request_processor.ts";
 import type {
   GetMessageResult,
-  GetMessageStatus,
   MessageFilter,
 } from "../../store/get_message_result.ts";
-import type { BrokerRole } from "../broker_options.ts";
 import {
   type AllowedPull,
   checkPull,
@@ -34,6 +33,12 @@ import {
   type RefusedPull,
 } from "../pull_check.ts";
 import type { PullCounters } from "../broker_stats.ts";
+import {
+  codeOf,
+  type PullReplication,
+  type SlaveReadEnable,
+  suggestsBrokers,
+} from "../pull_replication.ts";
 import type { PullRequestHoldService } from "../pull_request_hold_service.ts";
 
 /** What a pull needs of the store. */
@@ -68,6 +73,7 @@ export interface PullMessagePorts extends PullCheckPorts {
     ): unknown;
   };
   readonly holdService: PullRequestHoldService;
+  readonly replication: PullReplication;
   readonly counters: PullCounters;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -75,28 +81,13 @@ export interface PullMessagePorts extends PullCheckPorts {
 
 /** Keys of broker.conf that a pull reads. */
 export interface PullMessageOptions extends PullCheckOptions {
-  readonly brokerRole: BrokerRole;
-  readonly slaveReadEnable: boolean;
+  readonly slaveReadEnable: SlaveReadEnable;
   readonly longPollingEnable: boolean;
   readonly shortPollingTimeMills: number;
   readonly pullRequestHoldMax: number;
 }
 
 const MASTER_ID = 0;
-
-/** Codes by status; a status that depends on the asked offset has its code in `codeOf`. */
-const RESPONSE_CODE: Readonly<Record<GetMessageStatus, number>> = {
-  FOUND: ResponseCode.SUCCESS,
-  NO_MATCHED_MESSAGE: ResponseCode.PULL_RETRY_IMMEDIATELY,
-  MESSAGE_WAS_REMOVING: ResponseCode.PULL_RETRY_IMMEDIATELY,
-  OFFSET_FOUND_NULL: ResponseCode.PULL_NOT_FOUND,
-  OFFSET_OVERFLOW_BADLY: ResponseCode.PULL_OFFSET_MOVED,
-  OFFSET_OVERFLOW_ONE: ResponseCode.PULL_NOT_FOUND,
-  OFFSET_TOO_SMALL: ResponseCode.PULL_OFFSET_MOVED,
-  NO_MATCHED_LOGIC_QUEUE: ResponseCode.PULL_NOT_FOUND,
-  NO_MESSAGE_IN_QUEUE: ResponseCode.PULL_NOT_FOUND,
-  OFFSET_RESET: ResponseCode.PULL_OFFSET_MOVED,
-};
 
 /** Answers pulls, now or when a message comes. */
 export class PullMessageProcessor {
@@ -116,8 +107,9 @@ export class PullMessageProcessor {
     context: RequestContext,
     request: RemotingCommand,
   ): RemotingCommand | typeof HELD => {
-    const { brokerRole, slaveReadEnable } = this.#options;
-    if (brokerRole === "SLAVE" && !slaveReadEnable) {
+    const { replication } = this.#ports;
+    const isSlave = replication.isSlave();
+    if (isSlave && this.#options.slaveReadEnable === "false") {
       return createResponse(
         ResponseCode.SYSTEM_BUSY,
         "[REJECTREQUEST] the slave broker does not support read requests, " +
@@ -125,6 +117,10 @@ export class PullMessageProcessor {
       );
     }
     const header = decodePullMessageRequestHeader(request.extFields);
+    if (isSlave) {
+      const refused = this.#checkTopicOnSlave(header);
+      if (refused !== undefined) return refused;
+    }
     const isLite = request.code === RequestCode.LITE_PULL_MESSAGE ||
       (header.sysFlag & PullSysFlag.LITE_PULL_MESSAGE) !== 0;
     const checked = checkPull(this.#ports, this.#options, header, isLite);
@@ -145,6 +141,29 @@ export class PullMessageProcessor {
     this.#respondLater(context, header, checked, result, true);
     return HELD;
   };
+
+  /** The topic may be on its way from the master: the reader is sent there until it has come. */
+  #checkTopicOnSlave(
+    header: PullMessageRequestHeader,
+  ): RemotingCommand | undefined {
+    const { topic, queueOffset } = header;
+    const { replication, topics } = this.#ports;
+    if (!replication.isMasterAlive()) return undefined;
+    if (topics.selectTopicConfig(topic) !== undefined) return undefined;
+    replication.onUnknownTopic(topic);
+    return createResponse(
+      ResponseCode.PULL_RETRY_IMMEDIATELY,
+      "TOPIC_NOT_REPLICATED_YET",
+      encodePullMessageResponseHeader({
+        suggestWhichBrokerId: MASTER_ID,
+        nextBeginOffset: queueOffset,
+        minOffset: 0,
+        maxOffset: 0,
+        topicSysFlag: 0,
+        groupSysFlag: 0,
+      }),
+    );
+  }
 
   /** Answers once a cold read is there; such an answer may still be to wait for a message. */
   #respondLater(
@@ -168,7 +187,8 @@ export class PullMessageProcessor {
     pull: AllowedPull,
     result: GetMessageResult,
   ): RemotingCommand | typeof HELD {
-    const code = codeOf(result.status, header.queueOffset);
+    const { replication } = this.#ports;
+    const code = codeOf(result, header.queueOffset, replication);
     if (
       code !== ResponseCode.PULL_NOT_FOUND ||
       (header.sysFlag & PullSysFlag.SUSPEND) === 0
@@ -218,19 +238,14 @@ export class PullMessageProcessor {
     result: GetMessageResult,
   ): RemotingCommand {
     const { groupConfig, topicConfig } = pull;
-    const { brokerRole, slaveReadEnable } = this.#options;
+    const { replication } = this.#ports;
     this.#count(result);
-    let code = codeOf(result.status, header.queueOffset);
+    const code = codeOf(result, header.queueOffset, replication);
     let suggestWhichBrokerId = MASTER_ID;
-    if (slaveReadEnable) {
+    if (suggestsBrokers(this.#options.slaveReadEnable, replication)) {
       suggestWhichBrokerId = result.suggestPullingFromSlave
         ? groupConfig.whichBrokerWhenConsumeSlowly
         : groupConfig.brokerId;
-    }
-    if (code === ResponseCode.PULL_OFFSET_MOVED && brokerRole === "SLAVE") {
-      // A slave that lags must never reset a consumer.
-      code = ResponseCode.PULL_RETRY_IMMEDIATELY;
-      suggestWhichBrokerId = groupConfig.brokerId;
     }
     this.#ports.offsets.commitPullOffset(
       context.connection.remoteAddress,
@@ -298,15 +313,6 @@ export class PullMessageProcessor {
       maxMsgBytes === undefined ? request : { ...request, maxMsgBytes },
     );
   }
-}
-
-/** An empty queue moves a reader that asks for anything but its start. */
-function codeOf(status: GetMessageStatus, queueOffset: number): number {
-  const isEmpty = status === "NO_MATCHED_LOGIC_QUEUE" ||
-    status === "NO_MESSAGE_IN_QUEUE";
-  return isEmpty && queueOffset !== 0
-    ? ResponseCode.PULL_OFFSET_MOVED
-    : RESPONSE_CODE[status];
 }
 
 function refuse(refused: RefusedPull): RemotingCommand {
