@@ -166,6 +166,28 @@ export class MappedFileQueue {
     );
   }
 
+  /**
+   * A queue of one file without a byte begins at `startOffset` instead (rounded down to a file
+   * boundary). One rename: whatever a crash leaves, there is one file. Throws `FileError`.
+   */
+  moveEmptyFile(startOffset: number): void {
+    const file = this.#files[0]!;
+    assert(this.#files.length === 1 && file.wrotePosition === 0, "not empty");
+    const fileFromOffset = startOffset - startOffset % this.mappedFileSize;
+    if (fileFromOffset === file.fileFromOffset) return;
+    file.zeroFrom(0); // Of a torn write.
+    const { fileSystem, directory } = this.#options;
+    const name = mappedFileName(fileFromOffset);
+    fileSystem.rename(file.path, `${directory}/${name}`);
+    file.dispose();
+    const size = this.mappedFileSize;
+    const moved = new MappedFile(this.#place, name, fileFromOffset, size, 0);
+    moved.markDirty();
+    this.#files = [moved];
+    this.#flushedOffset = fileFromOffset;
+    this.#markDirectoryDirty(directory);
+  }
+
   /** Reads `target.length` bytes from `offset`, across files; throws outside of them. */
   readAt(offset: number, target: Uint8Array): void {
     this.#parts(offset, target.length, (file, position, from, to) => {

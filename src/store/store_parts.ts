@@ -215,7 +215,12 @@ export class StoreParts {
 
   appendToCommitLog(phyOffset: number, bytes: Uint8Array): boolean {
     const { log } = this.files;
-    const isEmpty = log.mappedFileQueue.files.length === 0;
+    const { files } = log.mappedFileQueue;
+    // The first file of an empty log may be there already: its bytes never came, or were torn.
+    const isElsewhere = files.length === 1 && log.maxOffset === 0 &&
+      phyOffset > 0;
+    if (isElsewhere) log.mappedFileQueue.moveEmptyFile(phyOffset);
+    const isEmpty = files.length === 0 || isElsewhere;
     if (!isEmpty && phyOffset !== log.maxOffset) return false;
     log.appendData(phyOffset, bytes);
     if (isEmpty) this.reput.reset(phyOffset);
