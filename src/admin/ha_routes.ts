@@ -6,7 +6,8 @@ const offset = z.number().int().nullable();
 
 const HAConnectionSchema = z.object({
   addr: z.string(),
-  state: z.string(),
+  state: z.enum(["READY", "HANDSHAKE", "TRANSFER", "SUSPEND", "SHUTDOWN"]),
+  reason: z.string().nullable(),
   inSync: z.boolean(),
   slaveRequestOffset: offset,
   transferFromWhere: offset,
@@ -14,6 +15,8 @@ const HAConnectionSchema = z.object({
   diff: offset,
   lagMs: offset,
   transferredByteInSecond: offset,
+  inFlightBytes: offset,
+  silentMs: offset,
   connectedAt: offset,
   lastAckAt: offset,
 }).openapi("HAConnectionInfo");
@@ -111,7 +114,7 @@ export function haRoutes(admin: HAAdmin): OpenAPIHono {
     app.post(path, () => {
       throw new ProblemError(
         501,
-        "This version has no replication: a broker is always an ASYNC_MASTER on its own",
+        "This version changes roles and re-seeds by configuration and restart only: set brokerRole, or start with an empty store",
       );
     });
   }
