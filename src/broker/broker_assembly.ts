@@ -22,6 +22,7 @@ import { BrokerMetadata } from "./broker_metadata.ts";
 import { BrokerParts } from "./broker_parts.ts";
 import type { BoundPorts } from "./broker_ports.ts";
 import { BrokerRegistration } from "./broker_registration.ts";
+import { HANeighbours } from "./ha_neighbours.ts";
 import { HAMasterProbe } from "./ha_master_probe.ts";
 import { metadataAddressOf } from "./metadata_address.ts";
 import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
@@ -70,6 +71,7 @@ export interface RunningBroker {
   readonly processors: BrokerProcessors;
   readonly registration: BrokerRegistration;
   readonly ha: HACoordinator;
+  readonly neighbours: HANeighbours;
   readonly metadata: BrokerMetadata;
 }
 
@@ -143,6 +145,17 @@ export function assembleBroker(
     broker,
     options.store,
   );
+  const neighbours = new HANeighbours({
+    client,
+    clock,
+    logger: logger.child("ha"),
+    identity,
+    namesrvAddr: () => broker.namesrvAddr,
+    isWithoutMaster: () => ha.role === "SLAVE" && ha.haMasterAddress === null,
+    onWarning: (warning) => {
+      ha.neighbourWarning = warning;
+    },
+  });
   const listeners = listenersOf(bound, addresses);
   return {
     options,
@@ -153,6 +166,7 @@ export function assembleBroker(
     registration,
     ha,
     metadata,
+    neighbours,
   };
 }
 

@@ -200,7 +200,8 @@ export class BrokerController {
 
   /** Everything is in place: lets clients in, tells the name servers, starts the clock. */
   #open(running: RunningBroker): void {
-    const { ha, metadata, parts, processors, registration } = running;
+    const { ha, metadata, neighbours, parts, processors, registration } =
+      running;
     const { clock } = this.#ports;
     const { pullRequestHoldService: hold, topicConfigManager } = parts;
     processors.fill(this.#table);
@@ -229,6 +230,7 @@ export class BrokerController {
     this.#network.open();
     ha.start();
     metadata.start(running.identity, running.options.broker.namesrvAddr);
+    neighbours.start();
     registration.start();
     this.#timer = clock.every(TICK_INTERVAL_MS, () => this.#tick(running));
   }
@@ -236,12 +238,14 @@ export class BrokerController {
   readonly #acceptHA = (connection: Connection) =>
     this.#started().ha.service.accept(connection);
 
-  #tick({ ha, metadata, parts, registration }: RunningBroker): void {
+  #tick(running: RunningBroker): void {
+    const { ha, metadata, neighbours, parts, registration } = running;
     const nowMs = this.#ports.clock.nowMs();
     parts.messageStore.tick(nowMs);
     ha.tick();
     parts.tick(nowMs);
     metadata.tick();
+    neighbours.tick();
     registration.tick();
     this.#server.tick(nowMs);
     this.#client.tick(nowMs);

@@ -31,6 +31,6 @@ export function haStatus({ broker }: RunningBroker): HAStatus {
     syncMode: isSync ? ha.options.haSyncMode : null,
     haConnectionInfo: ha.connections(),
     haClientRuntimeInfo: client,
-    metadata: null,
+    metadata: broker.metadata.status(),
   };
 }

@@ -8,6 +8,7 @@ import { completionCommand } from "./completion_command.ts";
 import { configCommand } from "./config_command.ts";
 import { consumeCommand } from "./consume_command.ts";
 import { groupCommand } from "./group_command.ts";
+import { haCommand } from "./ha_command.ts";
 import { healthCommand } from "./health_command.ts";
 import { messageCommand } from "./message_command.ts";
 import { namesrvCommand } from "./namesrv_command.ts";
@@ -29,6 +30,7 @@ const COMMANDS: readonly ((context: CliContext) => Command)[] = [
   clusterCommand,
   configCommand,
   storeCommand,
+  haCommand,
   healthCommand,
   checkConfigCommand,
   completionCommand,

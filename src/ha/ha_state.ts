@@ -95,10 +95,14 @@ export function masterState(it: MasterSituation): HAState {
 
 export function slaveState(it: SlaveSituation): HAState {
   if (it.problem !== null) {
+    const isLost = it.problem === "disconnected";
     return {
       state: it.problem,
-      reason: it.neighbourWarning ?? it.reason,
+      reason: isLost ? it.neighbourWarning ?? it.reason : it.reason,
     };
+  }
+  if (it.neighbourWarning !== null) {
+    return { state: "degraded", reason: it.neighbourWarning };
   }
   const { diff, lagMs, masterAddr, state } = it.info;
   if (state !== "TRANSFER") {
