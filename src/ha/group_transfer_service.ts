@@ -4,8 +4,17 @@
  * Invariants
  * - A wait ends by offset or by deadline, never by a count of wake-ups.
  * - Acks are those of slaves connected now; what a slave that left had acked does not count.
+ * - A slave that began empty counts only for puts behind its begin.
  * - Waits of one `ackNums` are in the order of their `nextOffset`.
  */
+
+/** One slave that is alive. */
+export interface SlaveAck {
+  /** End of what it has. */
+  readonly slaveAckOffset: number;
+  /** Begin of what it may have; 0 unless it, or one that it may be, began empty. */
+  readonly coversFrom: number;
+}
 
 /** How a wait ended. */
 export type GroupTransferStatus = "PUT_OK" | "FLUSH_SLAVE_TIMEOUT";
@@ -38,8 +47,16 @@ class Waits {
     else list.splice(at, 0, request);
   }
 
-  /** Those up to `offset` are done. */
-  release(offset: number, ended: GroupTransferRequest[]): void {
+  /** Takes out those that enough slaves have. */
+  release(slaves: readonly SlaveAck[], ended: GroupTransferRequest[]): void {
+    const first = this.#requests[this.#head]!.nextOffset;
+    if (slaves.some((it) => it.coversFrom >= first)) {
+      return this.#releaseCovered(slaves, ended);
+    }
+    const offset = replicatedOffsetOf(
+      slaves.map((it) => it.slaveAckOffset),
+      this.ackNums,
+    );
     const list = this.#requests;
     while (this.#head < list.length) {
       const request = list[this.#head]!;
@@ -56,12 +73,33 @@ class Waits {
     }
   }
 
+  /** As `release`, while an old wait must not hold back newer ones. */
+  #releaseCovered(
+    slaves: readonly SlaveAck[],
+    ended: GroupTransferRequest[],
+  ): void {
+    this.#split(ended, ({ nextOffset }) => {
+      let count = 0;
+      for (const { coversFrom, slaveAckOffset } of slaves) {
+        if (coversFrom < nextOffset && nextOffset <= slaveAckOffset) count++;
+      }
+      return count >= this.ackNums;
+    });
+  }
+
   /** Takes out those whose time is over. */
   expire(nowMs: number, ended: GroupTransferRequest[]): void {
+    this.#split(ended, (it) => it.deadlineMs <= nowMs);
+  }
+
+  #split(
+    ended: GroupTransferRequest[],
+    hasEnded: (request: GroupTransferRequest) => boolean,
+  ): void {
     const kept: GroupTransferRequest[] = [];
     for (let index = this.#head; index < this.#requests.length; index++) {
       const request = this.#requests[index]!;
-      (request.deadlineMs <= nowMs ? ended : kept).push(request);
+      (hasEnded(request) ? ended : kept).push(request);
     }
     this.#requests = kept;
     this.#head = 0;
@@ -114,18 +152,15 @@ export class GroupTransferService {
   }
 
   /** To be called whenever an ack came, a slave counts from now on, or one left. */
-  onAcks(slaveAckOffsets: readonly number[]): void {
+  onAcks(slaves: readonly SlaveAck[]): void {
     const ended: GroupTransferRequest[] = [];
-    for (const it of this.#waits) {
-      if (it.count === 0) continue;
-      it.release(replicatedOffsetOf(slaveAckOffsets, it.ackNums), ended);
-    }
+    for (const it of this.#waits) if (it.count > 0) it.release(slaves, ended);
     for (const it of ended) it.done("PUT_OK");
   }
 
   /** Acks first: what has arrived in time is not late because the tick is. */
-  tick(slaveAckOffsets: readonly number[], nowMs: number): void {
-    this.onAcks(slaveAckOffsets);
+  tick(slaves: readonly SlaveAck[], nowMs: number): void {
+    this.onAcks(slaves);
     if (nowMs < this.#earliestDeadlineMs) return;
     const ended: GroupTransferRequest[] = [];
     let earliest = Infinity;

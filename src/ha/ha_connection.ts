@@ -112,6 +112,14 @@ export class HAConnection {
     return this.#slaveAckOffset;
   }
 
+  /**
+   * Where the log of a slave begins that was empty when it asked; 0 of one that was not, for
+   * whatever it holds it has got from a master before.
+   */
+  get emptySlaveFrom(): number {
+    return this.#slaveRequestOffset === 0 ? this.#startOffset : 0;
+  }
+
   /** First offset that must stay on the disk for this slave; -1 before it has asked. */
   get neededFrom(): number {
     if (this.#state !== "TRANSFER") return -1;

@@ -41,6 +41,8 @@ export class HALink implements ConnectionEvents {
   readonly connectedAt: number;
   /** Wall clock, milliseconds; null before the first. */
   lastAckAt: number | null = null;
+  /** Begin of what the slave may have; null before its first report. */
+  coversFrom: number | null = null;
   /** When the slave acknowledged more than before, or connected; monotonic, milliseconds. */
   lastProgressMs: number;
   readonly #host: HALinkHost;

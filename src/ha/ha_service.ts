@@ -14,6 +14,7 @@ import type { ReplicaLog } from "../store/replica_log.ts";
 import {
   GroupTransferService,
   replicatedOffsetOf,
+  type SlaveAck,
 } from "./group_transfer_service.ts";
 import {
   type HACloseCause,
@@ -73,6 +74,8 @@ export class HAService implements HALinkHost {
   #scratch: Uint8Array = new Uint8Array(0);
   /** Acks of the slaves alive now; null: to be asked again. */
   #acks: readonly number[] | null = null;
+  /** Where the last slave began that was empty: a later link may be to the same one. */
+  #emptySlaveFrom = 0;
   #lastProblem: (HALinkProblem & { readonly atMs: number }) | null = null;
   #isPushPending = false;
   #isShutdown = false;
@@ -196,7 +199,7 @@ export class HAService implements HALinkHost {
     this.#lag.note(this.log.maxOffset, this.monotonicMs());
     for (const link of [...this.#links]) link.tick();
     this.#onSlaves();
-    this.groupTransferService.tick(this.#slaveAcks(), this.monotonicMs());
+    this.groupTransferService.tick(this.#slaves(), this.monotonicMs());
   }
 
   reconfigure(options: HAOptions): void {
@@ -239,6 +242,11 @@ export class HAService implements HALinkHost {
 
   onState(link: HALink): void {
     this.#acks = null;
+    this.#emptySlaveFrom = Math.max(
+      this.#emptySlaveFrom,
+      link.machine.emptySlaveFrom,
+    );
+    link.coversFrom ??= this.#emptySlaveFrom;
     const view = link.machine.view(this.monotonicMs());
     if (view.state === "SHUTDOWN") return; // Told when the link ends.
     const message = `Slave ${link.addr} is in state ${view.state}` +
@@ -284,8 +292,7 @@ export class HAService implements HALinkHost {
   #onSlavesChanged(): void {
     this.#acks = null;
     this.#onSlaves();
-    const acks = this.#slaveAcks();
-    this.groupTransferService.onAcks(acks);
+    this.groupTransferService.onAcks(this.#slaves());
     const { replicatedOffset } = this;
     if (replicatedOffset !== null) this.#ports.onReplicated(replicatedOffset);
   }
@@ -307,6 +314,18 @@ export class HAService implements HALinkHost {
         { haDegradeAfterMs: this.#options.haDegradeAfterMs },
       );
     }
+  }
+
+  #slaves(): SlaveAck[] {
+    const slaves: SlaveAck[] = [];
+    for (const { machine, coversFrom } of this.#links) {
+      if (!machine.isSlave) continue;
+      slaves.push({
+        slaveAckOffset: machine.slaveAckOffset,
+        coversFrom: coversFrom ?? 0,
+      });
+    }
+    return slaves;
   }
 
   #slaveAcks(): readonly number[] {
