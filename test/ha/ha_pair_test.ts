@@ -1,37 +1,17 @@
 /** A pair of brokers: what is sent to the master is on the slave, byte for byte. */
 import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { RawClient } from "../support/raw_client.ts";
 import { eventually } from "../support/eventually.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
 import {
   caughtUp,
   logBytes,
   type PairNode,
+  sends,
   startMaster,
   startSlave,
+  stopAll,
 } from "./pair_site.ts";
-
-async function sends(
-  node: PairNode,
-  count: number,
-  size = 1024,
-): Promise<number[]> {
-  const client = await RawClient.open(node.address);
-  const answers = await Promise.all(
-    Array.from(
-      { length: count },
-      (_, index) =>
-        client.send("T", index % 4, new Uint8Array(size).fill(index)),
-    ),
-  );
-  client.close();
-  return answers.map((it) => it.code);
-}
-
-async function stopAll(...nodes: PairNode[]): Promise<void> {
-  for (const it of nodes) await it.controller.stop();
-}
 
 function sameLogs(master: PairNode, slave: PairNode): void {
   const from = slave.controller.messageStore.minPhyOffset;

@@ -7,6 +7,7 @@ import type { MessageStoreOptions } from "../../src/store/store_options.ts";
 import { brokerSlices, runtime } from "../broker/broker_site.ts";
 import { FakeLogger } from "../broker/fakes.ts";
 import { eventually } from "../support/eventually.ts";
+import { RawClient } from "../support/raw_client.ts";
 
 /** One node. */
 export interface PairNode {
@@ -116,4 +117,26 @@ export function logBytes(node: PairNode, from = 0): Uint8Array {
     ) bytes[at - from] = file[at - start]!;
   }
   return bytes;
+}
+
+/** Sends `count` messages over one connection; the codes of the answers. */
+export async function sends(
+  node: PairNode,
+  count: number,
+  size = 1024,
+): Promise<number[]> {
+  const client = await RawClient.open(node.address);
+  const answers = await Promise.all(
+    Array.from(
+      { length: count },
+      (_, index) =>
+        client.send("T", index % 4, new Uint8Array(size).fill(index)),
+    ),
+  );
+  client.close();
+  return answers.map((it) => it.code);
+}
+
+export async function stopAll(...nodes: PairNode[]): Promise<void> {
+  for (const it of nodes) await it.controller.stop();
 }
