@@ -21,6 +21,7 @@ import { WaitMetadataChangeProcessor } from "./processor/wait_metadata_change_pr
 import type { PullReplication } from "./pull_replication.ts";
 import { wrapForSlave } from "./slave_processors.ts";
 import { SlaveSynchronize } from "./slave_synchronize.ts";
+import { TopicQueueCleaner } from "./topic_queue_cleaner.ts";
 import { createTopicConfig } from "./system_topics.ts";
 
 /** The pair as replication sees it. */
@@ -46,10 +47,12 @@ export class BrokerMetadata {
   readonly replication: PullReplication;
   readonly #ports: BrokerMetadataPorts;
   readonly #wait: WaitMetadataChangeProcessor;
+  readonly #cleaner: TopicQueueCleaner;
 
   constructor(ports: BrokerMetadataPorts) {
     this.#ports = ports;
     const { parts, client, clock, logger, isSlave, hasSlave } = ports;
+    this.#cleaner = new TopicQueueCleaner(parts.messageStore, logger);
     this.slaveSynchronize = new SlaveSynchronize({
       client,
       clock,
@@ -59,6 +62,7 @@ export class BrokerMetadata {
       consumerOffsetManager: parts.consumerOffsetManager,
       delayOffsetFile: parts.delayOffsetFile,
       messageStore: parts.messageStore,
+      topicQueueCleaner: this.#cleaner,
       masterAddress: () => isSlave() ? ports.masterAddress() : null,
       refusal: () => ports.refusal(),
     });
@@ -111,7 +115,14 @@ export class BrokerMetadata {
 
   /** A master asks its slaves; `namesrvAddr` is a `;` list. */
   start(identity: BrokerIdentity, namesrvAddr: string): void {
-    if (this.#ports.isSlave()) return;
+    const { isSlave, parts } = this.#ports;
+    if (isSlave()) {
+      // Those that a stop came before; what is gone already costs nothing.
+      for (const [topic, end] of parts.topicConfigManager.deletions.entries()) {
+        this.#cleaner.add(topic, end);
+      }
+      return;
+    }
     const addresses = namesrvAddr.split(";").map((it) => it.trim());
     this.recovery.start(identity, addresses.filter((it) => it !== ""));
   }
@@ -120,6 +131,7 @@ export class BrokerMetadata {
   tick(): void {
     this.recovery.tick();
     this.slaveSynchronize.tick();
+    this.#cleaner.tick();
     this.#wait.tick();
   }
 

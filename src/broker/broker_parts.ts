@@ -65,6 +65,7 @@ export class BrokerParts {
     this.topicConfigManager = new TopicConfigManager(
       { clock, logger, file: topics },
       options,
+      () => messageStore.maxPhyOffset,
     );
     this.subscriptionGroupManager = new SubscriptionGroupManager(
       { clock, logger, file: groups },

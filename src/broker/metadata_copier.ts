@@ -23,6 +23,7 @@ import type { ConsumerOffsetManager } from "./consumer_offset_manager.ts";
 import type { ConsumerQueueOffset } from "./consumer_offset_merge.ts";
 import type { DelayOffsetFile } from "./delay_offset_file.ts";
 import type { SubscriptionGroupManager } from "./subscription_group_manager.ts";
+import type { TopicQueueCleaner } from "./topic_queue_cleaner.ts";
 import type { TopicConfigManager } from "./topic_config_manager.ts";
 
 /** What is copied into, and over what. */
@@ -35,6 +36,7 @@ export interface MetadataCopierPorts {
   readonly messageStore: {
     deleteTopics(topics: readonly string[]): Promise<void>;
   };
+  readonly topicQueueCleaner: Pick<TopicQueueCleaner, "add">;
 }
 
 /** The master answered, but not with the table. */
@@ -85,11 +87,16 @@ export class MetadataCopier {
     const text = await this.#ask(master, RequestCode.GET_ALL_TOPIC_CONFIG);
     const version = checkTable(text, "topicConfigTable");
     if (isSameVersion(version, topicConfigManager.dataVersion)) return version;
-    const gone = await topicConfigManager.replaceAll(text);
+    const { gone, deletions } = await topicConfigManager.replaceAll(text);
     for (const topic of gone) {
       this.#ports.consumerOffsetManager.cleanOffsetByTopic(topic);
     }
-    if (gone.length > 0) await messageStore.deleteTopics(gone);
+    for (const [topic, logEnd] of deletions) {
+      this.#ports.topicQueueCleaner.add(topic, logEnd);
+    }
+    // An Apache master does not say where its log was then.
+    const now = gone.filter((it) => !deletions.has(it));
+    if (now.length > 0) await messageStore.deleteTopics(now);
     return version;
   }
 

@@ -24,6 +24,7 @@ import {
   systemTopicConfigs,
 } from "./system_topics.ts";
 import { DeletedTopics } from "./deleted_topics.ts";
+import type { TopicDeletions, TopicReplacement } from "./topic_deletions.ts";
 import { type LoadedTable, type TableCodec, TableFile } from "./table_file.ts";
 
 /** topics.json. */
@@ -50,6 +51,7 @@ export class TopicConfigManager {
   #deleted = new DeletedTopics();
   /** Created here, on a slave: its clients need them before its master has them. */
   readonly #local = new Set<string>();
+  readonly #logEnd: () => number;
   #options: BrokerOptions;
   #dataVersion: DataVersion;
   #isFullLogged = false;
@@ -57,9 +59,14 @@ export class TopicConfigManager {
   /** Registration with the name servers hangs here. */
   onChanged: TopicChangeListener | null = null;
 
-  /** `options.brokerName` is resolved, never empty. */
-  constructor(ports: BrokerManagerPorts, options: BrokerOptions) {
+  /** `options.brokerName` is resolved, never empty; `logEnd` gives the end of the log. */
+  constructor(
+    ports: BrokerManagerPorts,
+    options: BrokerOptions,
+    logEnd: () => number,
+  ) {
     this.#ports = ports;
+    this.#logEnd = logEnd;
     this.#options = options;
     this.#dataVersion = {
       stateVersion: 0,
@@ -96,11 +103,12 @@ export class TopicConfigManager {
 
   /**
    * As a slave: takes over a master's answer to 21, as a whole and only once it
-   * is durable; the version with it. Resolves with the topics that are gone.
-   * Rejects with `BodyError` or `FileError`, and then nothing has changed.
+   * is durable; the version with it. Rejects with `BodyError` or `FileError`,
+   * and then nothing has changed.
    */
-  async replaceAll(text: string): Promise<readonly string[]> {
+  async replaceAll(text: string): Promise<TopicReplacement> {
     const { file, loaded } = this.#file.replacedBy(text);
+    const before = this.#deleted.deletions;
     const table = new Map(loaded.table);
     const merged = () => {
       for (const name of this.#local) {
@@ -111,7 +119,13 @@ export class TopicConfigManager {
       }
       const gone = [...this.#topics.keys()].filter((it) => !table.has(it));
       const nowMs = this.#ports.clock.nowMs();
-      return { gone, deleted: this.#deleted.after(gone, table, nowMs) };
+      const deleted = this.#deleted.after(
+        gone,
+        table,
+        loaded.otherKeys,
+        nowMs,
+      );
+      return { gone, deleted };
     };
     const { dataVersion } = loaded;
     const next = file.encode(table, dataVersion, merged().deleted.toJson());
@@ -128,7 +142,12 @@ export class TopicConfigManager {
       this.#dataVersion = dataVersion;
     });
     this.onChanged?.(undefined);
-    return gone;
+    return { gone, deletions: this.deletions.since(before) };
+  }
+
+  /** Where the log ended when topics were deleted. */
+  get deletions(): TopicDeletions {
+    return this.#deleted.deletions;
   }
 
   /** Resolves when every change so far is durable; rejects with a FileError. */
@@ -185,7 +204,7 @@ export class TopicConfigManager {
   deleteTopicConfig(topic: string): boolean {
     if (!this.#topics.delete(topic)) return false;
     this.#file.forget(topic);
-    this.#deleted.add(topic, this.#ports.clock.nowMs());
+    this.#deleted.delete(topic, this.#ports.clock.nowMs(), this.#logEnd());
     this.#ports.logger.info("topic deleted", { topic });
     this.#changed(undefined);
     return true;

@@ -127,6 +127,8 @@ export class MetadataPair {
   readonly slave: ManagerRig;
   readonly sync: SlaveSynchronize;
   readonly deletedTopics: string[] = [];
+  /** Topics whose queues must go, with the place in the log. */
+  readonly cleaned: [string, number][] = [];
   masterAddress: string | null = MASTER;
   refusal: string | null = null;
 
@@ -148,6 +150,9 @@ export class MetadataPair {
           this.deletedTopics.push(...topics);
           return Promise.resolve();
         },
+      },
+      topicQueueCleaner: {
+        add: (topic, logEnd) => void this.cleaned.push([topic, logEnd]),
       },
       masterAddress: () => this.masterAddress,
       refusal: () => this.refusal,

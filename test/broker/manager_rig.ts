@@ -79,6 +79,7 @@ export class ManagerRig {
   };
   /** Max offsets by `topic/queueId`. */
   readonly maxOffsets = new Map<string, number>();
+  logEnd = 0;
   readonly topicConfigManager: TopicConfigManager;
   readonly subscriptionGroupManager: SubscriptionGroupManager;
   readonly consumerOffsetManager: ConsumerOffsetManager;
@@ -98,6 +99,7 @@ export class ManagerRig {
     this.topicConfigManager = new TopicConfigManager(
       { ...ports, file: this.files.topics },
       brokerOptions,
+      () => this.logEnd,
     );
     this.subscriptionGroupManager = new SubscriptionGroupManager(
       { ...ports, file: this.files.groups },

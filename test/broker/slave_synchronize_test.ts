@@ -139,17 +139,53 @@ test("45: a topic goes from the slave with its queues and offsets, and comes bac
   commit(master.rig, 500);
   await pair.advance(1_000);
   assertEquals(position(slave), 500);
+  master.rig.logEnd = 4_711;
   master.rig.topicConfigManager.deleteTopicConfig("T");
   master.rig.consumerOffsetManager.cleanOffsetByTopic("T");
   await pair.advance(1_000);
   assertEquals(slave.topicConfigManager.selectTopicConfig("T"), undefined);
   assert(slave.topicConfigManager.isDeletedTopic("T"));
-  assertEquals(pair.deletedTopics, ["T"]);
+  assertEquals(pair.cleaned, [["T", 4_711]]);
+  assertEquals(pair.deletedTopics, []);
   assertEquals(position(slave), -1);
   master.rig.topicConfigManager.updateTopicConfig(topicOf("T"));
   commit(master.rig, 2);
   await pair.advance(1_000);
   assertEquals(position(slave), 2);
+});
+
+test("32: a topic deleted and made again while the slave was away is known as such", async () => {
+  const pair = await syncedPair();
+  const { master, slave, sync } = pair;
+  master.isDown = true;
+  sync.onConnectionClosed(sync.address!);
+  master.rig.logEnd = 9;
+  master.rig.topicConfigManager.deleteTopicConfig("T");
+  master.rig.topicConfigManager.updateTopicConfig(topicOf("T"));
+  master.isDown = false;
+  await pair.advance(5_000);
+  assertEquals(pair.cleaned, [["T", 9]]);
+  const again = new ManagerRig(slave.brokerOptions, {
+    topics: slave.files.topics.text!,
+  });
+  assertEquals([...again.topicConfigManager.deletions.entries()], [["T", 9]]);
+});
+
+test("a topic that an Apache master deleted goes at once", async () => {
+  const pair = new MetadataPair();
+  pair.master.isApache = true;
+  const body = (topics: string) =>
+    pair.master.bodies.set(
+      RequestCode.GET_ALL_TOPIC_CONFIG,
+      `{"dataVersion":{"counter":${topics.length}},"topicConfigTable":{${topics}}}`,
+    );
+  body('"A":{},"B":{}');
+  await pair.advance(4_000);
+  body('"A":{}');
+  await pair.advance(10_000);
+  assertEquals(names(pair.slave), ["A"]);
+  assert(pair.deletedTopics.includes("B"));
+  assert(!pair.deletedTopics.includes("A"));
 });
 
 test("40: with the master gone the tables stay, and a new group obeys the auto-create setting", async () => {
