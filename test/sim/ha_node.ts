@@ -179,7 +179,7 @@ export class HANode {
             events(accept(wrap(connection)), () => connection.terminate()),
         ),
       connect: async (to, inner) => {
-        let made: Connection | undefined;
+        let made: Connection | null = null;
         const outer = events(inner, () => made?.terminate());
         made = await network.connect(to, outer);
         if (!life.isOver) return wrap(made);

@@ -1,4 +1,5 @@
 /** SimMasterProbe: the comparison of two logs, as a slave has it made over remoting. */
+import { Buffer } from "node:buffer";
 import type { LogComparison, MasterProbe } from "../../src/ha/master_probe.ts";
 import type { MessageStore } from "../../src/store/message_store.ts";
 import type { HANode } from "./ha_node.ts";
@@ -96,5 +97,5 @@ export function isEqualRange(
   const [a, b] = [new Uint8Array(to - from), new Uint8Array(to - from)];
   one.commitLog.readAt(from, a);
   other.commitLog.readAt(from, b);
-  return a.every((it, index) => it === b[index]);
+  return Buffer.compare(a, b) === 0;
 }
