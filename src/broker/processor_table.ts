@@ -153,7 +153,7 @@ export class BrokerProcessors {
       expressionError: null,
     };
     yield* clientManageProcessors(deps);
-    yield* consumerManageProcessors(deps);
+    yield* consumerManageProcessors({ ...deps, topics: deps.metadata });
     yield* lockProcessors(deps);
     yield* adminProcessorEntries(deps);
   }

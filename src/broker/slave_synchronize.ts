@@ -46,9 +46,8 @@ export interface SlaveSynchronizePorts extends MetadataCopierPorts {
 
 const FIRST_ROUND_MS = 3_000;
 const ROUND_INTERVAL_MS = 10_000;
-/** Between two rounds at least, and so many times as long as the last one took. */
-const PAUSE_MIN_MS = 300;
-const PAUSE_RATIO = 4;
+/** Between two rounds at least, and as long as the last one took. */
+const PAUSE_MIN_MS = 200;
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 3_000;
@@ -122,7 +121,7 @@ export class SlaveSynchronize {
 
   /** A round as soon as may be. */
   syncNow(): void {
-    const pauseMs = Math.max(PAUSE_MIN_MS, this.#lastRoundMs * PAUSE_RATIO);
+    const pauseMs = Math.max(PAUSE_MIN_MS, this.#lastRoundMs);
     const earliestMs = Math.max(this.#nowMs(), this.#lastEndMs + pauseMs);
     this.#nextRoundMs = Math.min(this.#nextRoundMs, earliestMs);
   }

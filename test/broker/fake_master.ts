@@ -61,6 +61,7 @@ export class FakeMaster {
     };
     const deps = {
       ...rig,
+      topics: rig.topicConfigManager,
       messageStore,
       registerChanges: () => Promise.resolve(),
     };
