@@ -2,7 +2,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { test } from "node:test";
 import { type Site, withSite } from "../support/site.ts";
+import { inSync } from "./ha_pair.ts";
+import { startNamesrv, withInteropSite } from "./interop_site.ts";
 import { mqadmin, rowsOf } from "./mqadmin.ts";
+import { OurBroker } from "./our_broker.ts";
 import { APACHE_SERVER_VERSIONS } from "./versions.ts";
 
 for (const version of APACHE_SERVER_VERSIONS) {
@@ -100,3 +103,31 @@ function checkProgress(progress: string, groups: string): void {
   const row = rowsOf(groups).find(([it]) => it === "seen-group");
   assertEquals(row?.at(-1), "6", groups);
 }
+
+test("mqadmin 5.5.0 haStatus shows our pair", async () => {
+  await withInteropSite(async (site) => {
+    const namesrv = await startNamesrv(site);
+    const master = await site.own(OurBroker.start({
+      folder: `${site.folder}/master`,
+      namesrv,
+    }));
+    const slave = await site.own(OurBroker.start({
+      folder: `${site.folder}/slave`,
+      namesrv,
+      role: "SLAVE",
+    }));
+    await inSync(site, master, 1);
+    const outputs = await mqadmin(
+      "5.5.0",
+      site.folder,
+      [master, slave].map((
+        it,
+      ) => ["haStatus", "-n", namesrv, "-b", it.address]),
+    );
+    const [ofMaster, ofSlave] = outputs;
+    assert(/^#MasterAddr\s+127\.0\.0\.1:/m.test(ofMaster!), ofMaster);
+    assert(/^#InSyncSlaveNum\s+1$/m.test(ofMaster!), ofMaster);
+    assert(/^127\.0\.0\.1:\d+ .* OK /m.test(ofMaster!), ofMaster);
+    assert(ofSlave!.includes(master.haAddress), ofSlave);
+  });
+});

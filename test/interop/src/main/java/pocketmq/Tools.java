@@ -12,6 +12,7 @@ public final class Tools {
     }
 
     public static void main(String[] args) throws Exception {
+        System.setErr(System.out);
         // By reflection: the drivers are compiled against the client alone.
         Method main0 = Arrays.stream(Class.forName("org.apache.rocketmq.tools.command.MQAdminStartup").getMethods())
             .filter(it -> it.getName().equals("main0"))
