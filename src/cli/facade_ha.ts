@@ -31,6 +31,8 @@ export function haStatus({ broker }: RunningBroker): HAStatus {
     syncMode: isSync ? ha.options.haSyncMode : null,
     haConnectionInfo: ha.connections(),
     haClientRuntimeInfo: client,
+    metadataAddress: broker.metadata.slaveSynchronize.address,
+    offsetRecoveryReason: broker.metadata.recovery.reason,
     metadata: broker.metadata.status(),
   };
 }

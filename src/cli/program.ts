@@ -12,6 +12,7 @@ import { haCommand } from "./ha_command.ts";
 import { healthCommand } from "./health_command.ts";
 import { messageCommand } from "./message_command.ts";
 import { namesrvCommand } from "./namesrv_command.ts";
+import { pairCommand } from "./pair_command.ts";
 import { produceCommand } from "./produce_command.ts";
 import { standaloneCommand } from "./standalone_command.ts";
 import { storeCommand } from "./store_command.ts";
@@ -22,6 +23,7 @@ const COMMANDS: readonly ((context: CliContext) => Command)[] = [
   standaloneCommand,
   brokerCommand,
   namesrvCommand,
+  pairCommand,
   produceCommand,
   consumeCommand,
   topicCommand,

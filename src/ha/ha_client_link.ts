@@ -101,7 +101,7 @@ export class HAClientLink implements ConnectionEvents {
     if (this.isEnded) return;
     this.isEnded = true;
     this.machine?.onClose();
-    this.connection?.terminate();
+    this.connection?.close();
     this.#host.onEnded(this, problem, reason);
   }
 

@@ -186,7 +186,7 @@ export class HAClientService implements HAClientLinkHost {
     this.#reason = reason;
     this.#lastError = reason;
     this.#masterMaxOffset = null;
-    if (isNews) {
+    if (isNews && this.#isRunning) {
       this.logger.warn(reason, { problem, master: link.address });
     }
     const half = Math.ceil(this.#retryMs / 2);
