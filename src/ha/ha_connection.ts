@@ -72,6 +72,7 @@ const NOTHING: HAConnectionEffect[] = [];
 /** One per accepted link. */
 export class HAConnection {
   #options: HAConnectionOptions;
+  readonly #isDiverged: (offset: number) => boolean;
   readonly #reports = new ReportDecoder();
   readonly #window: TransferWindow;
   readonly #flow: FlowMonitor;
@@ -89,8 +90,14 @@ export class HAConnection {
   #lastAckMs: number | null = null;
   #lastHeartbeatMs: number;
 
-  constructor(options: HAConnectionOptions, nowMs: number) {
+  /** `isDiverged`: whether a slave that asks from this offset was longer than this log once. */
+  constructor(
+    options: HAConnectionOptions,
+    nowMs: number,
+    isDiverged: (offset: number) => boolean = () => false,
+  ) {
     this.#options = options;
+    this.#isDiverged = isDiverged;
     this.#window = new TransferWindow(
       options.haMaxInFlightBytes,
       options.haTransferBatchSize,
@@ -228,7 +235,10 @@ export class HAConnection {
   ): void {
     this.#lastAckMs = nowMs;
     if (offset > log.maxOffset) {
-      if (this.#slaveRequestOffset < 0) this.#problem = "diverged";
+      if (this.#slaveRequestOffset < 0) {
+        this.#slaveRequestOffset = offset;
+        this.#problem = "diverged";
+      }
       this.#close(
         "ack-beyond",
         `The slave reports ${offset}, this log ends at ${log.maxOffset}`,
@@ -251,6 +261,16 @@ export class HAConnection {
     effects: HAConnectionEffect[],
   ): void {
     this.#slaveRequestOffset = offset;
+    if (this.#isDiverged(offset)) {
+      this.#problem = "diverged";
+      this.#close(
+        "ack-beyond",
+        `The slave reported ${offset} when this log was shorter: what it has ` +
+          "there is not what is here now",
+        effects,
+      );
+      return;
+    }
     this.#slaveAckOffset = offset;
     this.#startOffset = offset === 0
       ? Math.max(

@@ -11,6 +11,7 @@ import type { Clock } from "../io/clock.ts";
 import type { Logger } from "../io/logger.ts";
 import type { Connection, ConnectionEvents } from "../io/network.ts";
 import type { ReplicaLog } from "../store/replica_log.ts";
+import { DivergedSlaves } from "./diverged_slaves.ts";
 import {
   GroupTransferService,
   replicatedOffsetOf,
@@ -69,6 +70,7 @@ export class HAService implements HALinkHost {
   readonly #links = new Set<HALink>();
   readonly #replicas: SyncReplicas;
   readonly #lag = new LagMeter();
+  readonly #divergedSlaves = new DivergedSlaves();
   #options: HAOptions;
   #peers: HAPeers;
   #scratch: Uint8Array = new Uint8Array(0);
@@ -181,7 +183,12 @@ export class HAService implements HALinkHost {
     this.counters.accepted++;
     if (this.#links.size >= LINKS_MAX) this.#evict();
     const nowMs = this.monotonicMs();
-    const machine = new HAConnection(this.#options, nowMs);
+    const host = hostOf(connection.remoteAddress);
+    const machine = new HAConnection(
+      this.#options,
+      nowMs,
+      (offset) => this.#divergedSlaves.has(host, offset),
+    );
     const link = new HALink(this, connection, machine, clock.nowMs());
     this.#links.add(link);
     return link;

@@ -1,5 +1,6 @@
 import { test } from "node:test";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { DivergedSlaves } from "../../src/ha/diverged_slaves.ts";
 import {
   HAConnection,
   type HAConnectionEffect,
@@ -141,6 +142,27 @@ test("HAConnection names a first report beyond its end: the logs differ", () => 
   const effects = report(it, 6000, boundsOf(5000), 1);
   assertEquals(linesOf(effects), ["SHUTDOWN diverged", "close ack-beyond"]);
   assertStringIncludes(it.view(1).reason!, "6000");
+});
+
+test("HAConnection does not feed a slave that was longer once", () => {
+  const slaves = new DivergedSlaves();
+  slaves.add("10.0.0.2", 6000);
+  const is = (offset: number) => slaves.has("10.0.0.2", offset);
+  const log = boundsOf(7000);
+  const same = new HAConnection(OPTIONS, 0, is);
+  assertEquals(linesOf(report(same, 6000, log, 1)), [
+    "SHUTDOWN diverged",
+    "close ack-beyond",
+  ]);
+  assertEquals(same.isSlave, false);
+  const other = new HAConnection(OPTIONS, 0, is);
+  assertEquals(linesOf(report(other, 6100, log, 1)), [
+    "TRANSFER",
+    "transfer 6100+900",
+  ]);
+  assertEquals(slaves.has("10.0.0.3", 6000), false);
+  for (let offset = 0; offset < 64; offset++) slaves.add("10.0.0.9", offset);
+  assertEquals(is(6000), false);
 });
 
 test("HAConnection closes on reports outside of what it sent", () => {
