@@ -176,16 +176,15 @@ export class MappedFileQueue {
     const fileFromOffset = startOffset - startOffset % this.mappedFileSize;
     if (fileFromOffset === file.fileFromOffset) return;
     file.zeroFrom(0); // Of a torn write.
-    const { fileSystem, directory } = this.#options;
     const name = mappedFileName(fileFromOffset);
-    fileSystem.rename(file.path, `${directory}/${name}`);
+    this.#options.fileSystem.rename(file.path, `${this.directory}/${name}`);
     file.dispose();
     const size = this.mappedFileSize;
     const moved = new MappedFile(this.#place, name, fileFromOffset, size, 0);
     moved.markDirty();
     this.#files = [moved];
     this.#flushedOffset = fileFromOffset;
-    this.#markDirectoryDirty(directory);
+    this.#markDirectoryDirty(this.directory);
   }
 
   /** Reads `target.length` bytes from `offset`, across files; throws outside of them. */
@@ -209,8 +208,7 @@ export class MappedFileQueue {
    * Calls during a running sync share the one after it. Rejects for ever once a sync failed.
    */
   flush(): Promise<void> {
-    this.#flushing ??= new Coalesced(() => this.#flushNow());
-    return this.#flushing.run();
+    return (this.#flushing ??= new Coalesced(() => this.#flushNow())).run();
   }
 
   /**
