@@ -30,6 +30,8 @@ import { startErrorOf } from "./broker_start_error.ts";
 import { ShutdownGate } from "./shutdown_gate.ts";
 
 const TICK_INTERVAL_MS = 100;
+/** How long a stop waits for slaves to have everything. */
+const HA_DRAIN_MS = 2_000;
 
 /** One broker. */
 export class BrokerController {
@@ -264,7 +266,7 @@ export class BrokerController {
       this.#server.stop(this.#options.broker.shutdownDrainMs),
     ]);
     // After the last put was answered: it may have waited for a slave.
-    ha.stop();
+    await ha.stop(HA_DRAIN_MS);
     await this.#haListener?.close();
     this.#timer?.cancel();
     this.#timer = null;

@@ -129,7 +129,7 @@ export class HAClientService implements HAClientLinkHost {
     const link = this.#link;
     if (link === null) {
       if (this.#masterAddr !== null && nowMs >= this.#nextAttemptMs) {
-        this.#connect(this.#masterAddr, nowMs);
+        this.#tryToConnect(this.#masterAddr, nowMs);
       }
     } else if (link.machine !== null) {
       link.tick();
@@ -150,7 +150,7 @@ export class HAClientService implements HAClientLinkHost {
     return {
       masterAddr: this.#masterAddr,
       state: link?.state ?? this.#stateWithoutMachine(),
-      problem: link?.problem ?? this.#problem,
+      problem: this.#problem,
       reason: link?.reason ?? this.#reason,
       link,
       connectedAt: current?.connectedAt ?? null,
@@ -181,13 +181,18 @@ export class HAClientService implements HAClientLinkHost {
   onEnded(link: HAClientLink, problem: HAStop, reason: string): void {
     if (this.#link !== link) return;
     this.#link = null;
+    this.#fail(problem, reason);
+  }
+
+  /** Names what is wrong, and plans the next attempt. */
+  #fail(problem: HAStop, reason: string): void {
     const isNews = this.#problem !== problem || this.#reason !== reason;
     this.#problem = problem;
     this.#reason = reason;
     this.#lastError = reason;
     this.#masterMaxOffset = null;
     if (isNews && this.#isRunning) {
-      this.logger.warn(reason, { problem, master: link.address });
+      this.logger.warn(reason, { problem, master: this.#masterAddr });
     }
     const half = Math.ceil(this.#retryMs / 2);
     this.#nextAttemptMs = this.clock.monotonicMs() + half +
@@ -206,6 +211,13 @@ export class HAClientService implements HAClientLinkHost {
     this.#retryMs = RETRY_MIN_MS;
     this.#nextAttemptMs = 0;
     this.tick();
+  }
+
+  /** A store that takes nothing asks for nothing. */
+  #tryToConnect(address: string, nowMs: number): void {
+    const refusal = this.log.unappendableReason;
+    if (refusal === null) return this.#connect(address, nowMs);
+    this.#fail("stalled", `The store takes no bytes: ${refusal}`);
   }
 
   #connect(address: string, nowMs: number): void {

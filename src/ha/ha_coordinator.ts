@@ -120,9 +120,10 @@ export class HACoordinator {
     this.client.start();
   }
 
-  /** Ends all links and waits. */
-  stop(): void {
+  /** Gives slaves what they still lack, for `drainMs` at most, then ends all links and waits. */
+  async stop(drainMs: number): Promise<void> {
     this.client.stop();
+    await this.service.drained(this.#ports.clock.monotonicMs() + drainMs);
     this.service.shutdown("this broker stops");
   }
 

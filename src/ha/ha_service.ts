@@ -17,11 +17,8 @@ import {
   replicatedOffsetOf,
   type SlaveAck,
 } from "./group_transfer_service.ts";
-import {
-  type HACloseCause,
-  HAConnection,
-  type LogBounds,
-} from "./ha_connection.ts";
+import { HAConnection } from "./ha_connection.ts";
+import type { HACloseCause, LogBounds } from "./ha_connection_effect.ts";
 import type { HAProblem } from "./ha_connection_state.ts";
 import { HALink, type HALinkHost } from "./ha_link.ts";
 import type { HAOptions } from "./ha_options.ts";
@@ -79,6 +76,7 @@ export class HAService implements HALinkHost {
   /** Where the last slave began that was empty: a later link may be to the same one. */
   #emptySlaveFrom = 0;
   #lastProblem: (HALinkProblem & { readonly atMs: number }) | null = null;
+  #draining: { deadlineMs: number; resolve: () => void } | null = null;
   #isPushPending = false;
   #isShutdown = false;
 
@@ -221,6 +219,14 @@ export class HAService implements HALinkHost {
     }
   }
 
+  /** Resolves when every slave has acked the end of the log, or at the deadline. */
+  drained(deadlineMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#draining = { deadlineMs, resolve };
+    this.#lookAtDrain();
+    return promise;
+  }
+
   /** Ends every link and every wait. */
   shutdown(reason: string): void {
     this.#isShutdown = true;
@@ -296,12 +302,23 @@ export class HAService implements HALinkHost {
     for (const link of [...this.#links]) link.push();
   };
 
+  #lookAtDrain(): void {
+    const draining = this.#draining;
+    if (draining === null) return;
+    const { maxOffset } = this.log;
+    const isDone = this.#slaveAcks().every((it) => it >= maxOffset);
+    if (!isDone && this.monotonicMs() < draining.deadlineMs) return;
+    this.#draining = null;
+    draining.resolve();
+  }
+
   #onSlavesChanged(): void {
     this.#acks = null;
     this.#onSlaves();
     this.groupTransferService.onAcks(this.#slaves());
     const { replicatedOffset } = this;
     if (replicatedOffset !== null) this.#ports.onReplicated(replicatedOffset);
+    this.#lookAtDrain();
   }
 
   #onSlaves(): void {

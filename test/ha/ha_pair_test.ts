@@ -105,3 +105,16 @@ test("a slave that was away catches up, and one follows a master that was restar
     assertEquals(slave.controller.ha.client.view().problem, null);
     await stopAll(slave, master);
   }));
+
+test("a master that stops hands over what its slave still lacks", () =>
+  withTempDirectory(async (folder) => {
+    const master = await startMaster(`${folder}/m`);
+    const slave = await startSlave(`${folder}/s`, master);
+    await sends(master, 1);
+    await caughtUp(master, slave);
+    await sends(master, 500);
+    const end = master.controller.messageStore.maxPhyOffset;
+    await master.controller.stop();
+    assertEquals(slave.controller.messageStore.maxPhyOffset, end);
+    await stopAll(slave);
+  }));
