@@ -9,10 +9,10 @@
  * - Bytes are appended in order, and only at the slave's own end.
  * - An offset is reported only after `onAppended` said that it is in the log, with
  *   haAckAfterFlush that it is flushed. Reports never fall.
- * - Nothing is reported, and nothing accepted, before the logs were compared (where asked for).
+ * - Nothing is accepted before the first report.
  */
 import { FlowMonitor } from "./flow_monitor.ts";
-import type { HAConnectionState, HAProblem } from "./ha_connection_state.ts";
+import type { HAConnectionState } from "./ha_connection_state.ts";
 import { HAFrameError } from "./ha_frame_error.ts";
 import type { HAClientOptions } from "./ha_options.ts";
 import { TransferDecoder } from "./transfer_header.ts";
@@ -24,8 +24,6 @@ export interface HAClientStart {
   readonly flushedOffset: number;
   /** Bytes of a CommitLog file: an empty log may only begin at a multiple. */
   readonly mappedFileSize: number;
-  /** True: say nothing until `onCompared`. */
-  readonly isCompared: boolean;
   /**
    * What an empty log asks for: 0 is the newest file of the master. 1 asks for everything from
    * 0 on: the byte at 0, which is always 0, is put back before the first append.
@@ -40,7 +38,6 @@ export type HAClientEffect =
   | {
     kind: "state";
     state: HAConnectionState;
-    problem: HAProblem | null;
     reason: string | null;
   }
   | { kind: "close"; reason: string };
@@ -48,7 +45,6 @@ export type HAClientEffect =
 /** What the faces show; times are monotonic. */
 export interface HAClientView {
   readonly state: HAConnectionState;
-  readonly problem: HAProblem | null;
   readonly reason: string | null;
   readonly maxOffset: number;
   /** Null before the first report. */
@@ -62,9 +58,7 @@ export interface HAClientView {
 
 const NOTHING: HAClientEffect[] = [];
 
-/** How the tail of this log compares with the master's. */
-export type HAComparison = "prefix" | HAProblem;
-
+/** One per connection, made once the logs were compared. */
 export class HAClient {
   readonly #options: HAClientOptions;
   readonly #start: HAClientStart;
@@ -72,9 +66,7 @@ export class HAClient {
   readonly #flow: FlowMonitor;
   readonly #connectedMs: number;
   #state: HAConnectionState = "HANDSHAKE";
-  #problem: HAProblem | null = null;
   #reason: string | null = null;
-  #isCompared: boolean;
   /** True until the first byte of an empty log. */
   #isEmpty: boolean;
   /** Where the next body byte belongs; what `onBytes` handed out is before it. */
@@ -90,7 +82,6 @@ export class HAClient {
   constructor(options: HAClientOptions, start: HAClientStart, nowMs: number) {
     this.#options = options;
     this.#start = start;
-    this.#isCompared = !start.isCompared;
     this.#isEmpty = start.maxPhyOffset === 0;
     this.#nextOffset = this.#isEmpty ? start.requestOffset : start.maxPhyOffset;
     this.#maxPhyOffset = start.maxPhyOffset;
@@ -144,29 +135,16 @@ export class HAClient {
     return effects;
   }
 
-  /** The answer that `isCompared` waits for; `reason` is a sentence unless it is a prefix. */
-  onCompared(
-    comparison: HAComparison,
-    reason: string | null,
-    nowMs: number,
-  ): HAClientEffect[] {
-    if (this.#state !== "HANDSHAKE") return NOTHING;
-    this.#isCompared = true;
-    if (comparison === "prefix") return this.#firstReport(nowMs);
-    const effects: HAClientEffect[] = [];
-    this.#enter("SUSPEND", comparison, reason, effects);
-    this.#close(reason ?? comparison, effects);
-    return effects;
-  }
-
   /** At once after the connection is made, then every 100 ms or so. */
   tick(nowMs: number): HAClientEffect[] {
     if (this.#state === "SHUTDOWN") return NOTHING;
     const silentMs = nowMs - this.#lastReadMs;
     if (silentMs > this.#options.haHousekeepingInterval) {
       const effects: HAClientEffect[] = [];
-      const who = this.#isCompared ? "The master has" : "The comparison has";
-      this.#close(`${who} been silent for ${Math.round(silentMs)} ms`, effects);
+      this.#close(
+        `The master has been silent for ${Math.round(silentMs)} ms`,
+        effects,
+      );
       return effects;
     }
     if (this.#reportedOffset === null) return this.#firstReport(nowMs);
@@ -183,7 +161,6 @@ export class HAClient {
   view(nowMs: number): HAClientView {
     return {
       state: this.#state,
-      problem: this.#problem,
       reason: this.#reason,
       maxOffset: this.#maxPhyOffset,
       reportedOffset: this.#reportedOffset,
@@ -196,10 +173,10 @@ export class HAClient {
 
   /** Asks for what follows our end; that is an ack too, so it must be true as one. */
   #firstReport(nowMs: number): HAClientEffect[] {
-    if (this.#state !== "HANDSHAKE" || !this.#isCompared) return NOTHING;
+    if (this.#state !== "HANDSHAKE") return NOTHING;
     if (this.#ackOffset() < this.#maxPhyOffset) return NOTHING;
     const effects: HAClientEffect[] = [];
-    this.#enter("TRANSFER", null, null, effects);
+    this.#enter("TRANSFER", null, effects);
     effects.push(this.#report(this.#nextOffset, nowMs));
     this.#lastReadMs = nowMs; // Until now the master had nothing to say.
     return effects;
@@ -251,19 +228,17 @@ export class HAClient {
   }
 
   #close(reason: string, effects: HAClientEffect[]): void {
-    this.#enter("SHUTDOWN", this.#problem, reason, effects);
+    this.#enter("SHUTDOWN", reason, effects);
     effects.push({ kind: "close", reason });
   }
 
   #enter(
     state: HAConnectionState,
-    problem: HAProblem | null,
     reason: string | null,
     effects: HAClientEffect[],
   ): void {
     this.#state = state;
-    this.#problem = problem;
     this.#reason = reason;
-    effects.push({ kind: "state", state, problem, reason });
+    effects.push({ kind: "state", state, reason });
   }
 }

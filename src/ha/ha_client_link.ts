@@ -84,7 +84,6 @@ export class HAClientLink implements ConnectionEvents {
       maxPhyOffset: log.maxOffset,
       flushedOffset: log.flushedOffset,
       mappedFileSize: log.mappedFileSize,
-      isCompared: false,
       requestOffset,
     }, this.#nowMs());
     // The first report goes out at once: the master waits for it.

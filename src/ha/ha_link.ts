@@ -7,12 +7,12 @@
  * - A header and its body go out in one write.
  */
 import type { Connection, ConnectionEvents } from "../io/network.ts";
+import type { HAConnection } from "./ha_connection.ts";
 import type {
   HACloseCause,
-  HAConnection,
   HAConnectionEffect,
   LogBounds,
-} from "./ha_connection.ts";
+} from "./ha_connection_effect.ts";
 import type { ReplicaLog } from "../store/replica_log.ts";
 import {
   TRANSFER_HEADER_SIZE,

@@ -123,33 +123,9 @@ test("HAClient refuses sizes that no master sends", () => {
 });
 
 test("HAClient closes on a master that talks before it is asked", () => {
-  const start = startOf(5000, { isCompared: true });
-  const client = new HAClient(OPTIONS, start, 0);
-  assertEquals(client.tick(0), []);
+  const client = new HAClient(OPTIONS, startOf(5000), 0);
   const effects = client.onBytes(transfer(5000, new Uint8Array(0)), 1);
   assertEquals(linesOf(effects), ["SHUTDOWN", "close"]);
-});
-
-test("HAClient says nothing until the logs are compared", () => {
-  const start = startOf(5000, { isCompared: true });
-  const client = new HAClient(OPTIONS, start, 0);
-  assertEquals(client.tick(10_000), []);
-  assertEquals(client.view(0).state, "HANDSHAKE");
-  assertEquals(linesOf(client.onCompared("prefix", null, 11_000)), [
-    "TRANSFER",
-    "report 5000",
-  ]);
-  for (const problem of ["diverged", "needs-reseed"] as const) {
-    const other = new HAClient(OPTIONS, start, 0);
-    const effects = other.onCompared(problem, "The tails differ", 1);
-    assertEquals(linesOf(effects), [
-      `SUSPEND ${problem}`,
-      `SHUTDOWN ${problem}`,
-      "close",
-    ]);
-    assertEquals(other.view(1).problem, problem);
-    assertEquals(other.view(1).reason, "The tails differ");
-  }
 });
 
 test("HAClient with haAckAfterFlush reports what is flushed", () => {

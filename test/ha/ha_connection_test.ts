@@ -1,10 +1,8 @@
 import { test } from "node:test";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { DivergedSlaves } from "../../src/ha/diverged_slaves.ts";
-import {
-  HAConnection,
-  type HAConnectionEffect,
-} from "../../src/ha/ha_connection.ts";
+import { HAConnection } from "../../src/ha/ha_connection.ts";
+import type { HAConnectionEffect } from "../../src/ha/ha_connection_effect.ts";
 import { encodeReportHeader } from "../../src/ha/report_header.ts";
 import {
   boundsOf,

@@ -1,11 +1,11 @@
 /** What tests of the halves of a link share. */
 import { DEFAULT_HA_OPTIONS } from "../../src/ha/ha_options.ts";
+import type { HAConnection } from "../../src/ha/ha_connection.ts";
 import type {
-  HAConnection,
   HAConnectionEffect,
   LogBounds,
-} from "../../src/ha/ha_connection.ts";
-import type { HAClientStart } from "../../src/ha/ha_client.ts";
+} from "../../src/ha/ha_connection_effect.ts";
+import type { HAClientEffect, HAClientStart } from "../../src/ha/ha_client.ts";
 import { encodeReportHeader } from "../../src/ha/report_header.ts";
 
 export const OPTIONS = DEFAULT_HA_OPTIONS;
@@ -26,7 +26,7 @@ export function boundsOf(
   return { minOffset, maxOffset, mappedFileSize };
 }
 
-/** A slave's log of files of 1 MiB, not compared. */
+/** A slave's log of files of 1 MiB. */
 export function startOf(
   maxPhyOffset: number,
   changes: Partial<HAClientStart> = {},
@@ -35,7 +35,6 @@ export function startOf(
     maxPhyOffset,
     flushedOffset: maxPhyOffset,
     mappedFileSize: 1_048_576,
-    isCompared: false,
     requestOffset: 0,
     ...changes,
   };
@@ -70,13 +69,13 @@ export function linesOf(effects: readonly Effect[]): string[] {
       case "report":
         return `report ${it.slaveMaxOffset}`;
       case "state":
-        return it.problem === null ? it.state : `${it.state} ${it.problem}`;
+        return "problem" in it && it.problem !== null
+          ? `${it.state} ${it.problem}`
+          : it.state;
       case "close":
         return "cause" in it ? `close ${it.cause}` : "close";
     }
   });
 }
 
-type Effect =
-  | HAConnectionEffect
-  | import("../../src/ha/ha_client.ts").HAClientEffect;
+type Effect = HAConnectionEffect | HAClientEffect;
