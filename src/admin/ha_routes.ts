@@ -78,6 +78,10 @@ export const HAStatusSchema = z.object({
   syncMode: z.enum(["strict", "degrade", "async"]).nullable(),
   haConnectionInfo: z.array(HAConnectionSchema),
   haClientRuntimeInfo: HAClientSchema.nullable(),
+  /** Where a slave asks for tables and positions. */
+  metadataAddress: z.string().nullable(),
+  /** Why a master serves positions without those of its slaves. */
+  offsetRecoveryReason: z.string().nullable(),
   metadata: z.object({
     topics: MetadataSetSchema,
     subscriptionGroups: MetadataSetSchema,

@@ -61,6 +61,7 @@ export class BrokerMetadata {
       subscriptionGroupManager: parts.subscriptionGroupManager,
       consumerOffsetManager: parts.consumerOffsetManager,
       delayOffsetFile: parts.delayOffsetFile,
+      messageRequestModeFile: parts.messageRequestModeFile,
       messageStore: parts.messageStore,
       topicQueueCleaner: this.#cleaner,
       masterAddress: () => isSlave() ? ports.masterAddress() : null,

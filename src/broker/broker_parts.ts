@@ -10,6 +10,7 @@ import { BrokerStats } from "./broker_stats.ts";
 import { ConsumerManager } from "./consumer_manager.ts";
 import { ConsumerOffsetManager } from "./consumer_offset_manager.ts";
 import { DelayOffsetFile } from "./delay_offset_file.ts";
+import { MessageRequestModeFile } from "./message_request_mode_file.ts";
 import { ProducerManager } from "./producer_manager.ts";
 import { PullRequestHoldService } from "./pull_request_hold_service.ts";
 import { RebalanceLockManager } from "./rebalance_lock_manager.ts";
@@ -32,6 +33,7 @@ export class BrokerParts {
   readonly producerManager: ProducerManager;
   readonly rebalanceLockManager: RebalanceLockManager;
   readonly delayOffsetFile: DelayOffsetFile;
+  readonly messageRequestModeFile: MessageRequestModeFile;
   readonly pullRequestHoldService: PullRequestHoldService;
   readonly brokerStats: BrokerStats;
   /** The files below `config/`, for whoever shows their state. */
@@ -59,7 +61,8 @@ export class BrokerParts {
     const groups = file("subscriptionGroup.json");
     const offsets = file("consumerOffset.json");
     const delayOffsets = file("delayOffset.json");
-    this.metadataFiles = [topics, groups, offsets, delayOffsets];
+    const modes = file("messageRequestMode.json");
+    this.metadataFiles = [topics, groups, offsets, delayOffsets, modes];
     const maxOffsetInQueue = (topic: string, queueId: number) =>
       messageStore.getMaxOffsetInQueue(topic, queueId);
     this.topicConfigManager = new TopicConfigManager(
@@ -77,6 +80,7 @@ export class BrokerParts {
       { maxOffsetInQueue },
     );
     this.delayOffsetFile = new DelayOffsetFile(delayOffsets, clock);
+    this.messageRequestModeFile = new MessageRequestModeFile(modes);
     const clients = { clock, logger: ports.logger.child("client") };
     this.consumerManager = new ConsumerManager(clients, options);
     this.producerManager = new ProducerManager(clients, options);
@@ -88,12 +92,13 @@ export class BrokerParts {
     }, options);
   }
 
-  /** Reads the four files, then makes up for topics that only the store remembers. */
+  /** Reads the files, then makes up for topics that only the store remembers. */
   load(): void {
     this.topicConfigManager.load();
     this.subscriptionGroupManager.load();
     this.consumerOffsetManager.load();
     this.delayOffsetFile.load();
+    this.messageRequestModeFile.load();
     // A slave's table is its master's; what the log shows beside it is served from there.
     if (!this.#isSlave) this.#recoverTopics();
   }

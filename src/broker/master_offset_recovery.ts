@@ -99,7 +99,10 @@ export class MasterOffsetRecovery {
     namesrvAddrs: readonly string[],
   ): Promise<void> {
     const slaves = await this.#slavesOf(identity, namesrvAddrs);
-    await Promise.all(slaves.map((it) => this.#merge(it)));
+    const merges = await Promise.allSettled(
+      slaves.map((it) => this.#merge(it)),
+    );
+    for (const it of merges) if (it.status === "rejected") throw it.reason;
   }
 
   /** From the first name server that answers. */

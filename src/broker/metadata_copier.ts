@@ -22,6 +22,7 @@ import type { OuterClient } from "./broker_outer_api.ts";
 import type { ConsumerOffsetManager } from "./consumer_offset_manager.ts";
 import type { ConsumerQueueOffset } from "./consumer_offset_merge.ts";
 import type { DelayOffsetFile } from "./delay_offset_file.ts";
+import type { MessageRequestModeFile } from "./message_request_mode_file.ts";
 import type { SubscriptionGroupManager } from "./subscription_group_manager.ts";
 import type { TopicQueueCleaner } from "./topic_queue_cleaner.ts";
 import type { TopicConfigManager } from "./topic_config_manager.ts";
@@ -33,6 +34,7 @@ export interface MetadataCopierPorts {
   readonly subscriptionGroupManager: SubscriptionGroupManager;
   readonly consumerOffsetManager: ConsumerOffsetManager;
   readonly delayOffsetFile: DelayOffsetFile;
+  readonly messageRequestModeFile: MessageRequestModeFile;
   readonly messageStore: {
     deleteTopics(topics: readonly string[]): Promise<void>;
   };
@@ -107,9 +109,22 @@ export class MetadataCopier {
       RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG,
     );
     const version = checkTable(text, "subscriptionGroupTable");
-    if (isSameVersion(version, groups.dataVersion)) return version;
-    await groups.replaceAll(text);
+    if (!isSameVersion(version, groups.dataVersion)) {
+      await groups.replaceAll(text);
+    }
+    await this.#messageRequestModes(master);
     return version;
+  }
+
+  /** With the groups, whose they are; a 4.9 master does not know the code. */
+  async #messageRequestModes(master: string): Promise<void> {
+    try {
+      await this.#ports.messageRequestModeFile.replaceAll(
+        await this.#ask(master, RequestCode.GET_ALL_MESSAGE_REQUEST_MODE),
+      );
+    } catch (error) {
+      if (!(error instanceof MasterRefusalError)) throw error;
+    }
   }
 
   async #consumerOffsets(

@@ -29,6 +29,8 @@ export const ALONE: HAStatus = {
   syncMode: null,
   haConnectionInfo: [],
   haClientRuntimeInfo: null,
+  metadataAddress: null,
+  offsetRecoveryReason: null,
   metadata: null,
 };
 

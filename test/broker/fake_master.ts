@@ -34,6 +34,8 @@ export class FakeMaster {
   /** Code 31001 is not known. */
   isApache = false;
   isDown = false;
+  /** Answered with 3. */
+  readonly unknownCodes = new Set<number>();
   /** Bodies instead of the processors' answers, by code. */
   readonly bodies = new Map<number, string>();
   readonly codes: number[] = [];
@@ -94,6 +96,9 @@ export class FakeMaster {
   #answer(
     request: RemotingCommand,
   ): Promise<RemotingCommand> | RemotingCommand {
+    if (this.unknownCodes.has(request.code)) {
+      return createResponse(3, "not supported");
+    }
     const body = this.bodies.get(request.code);
     if (body !== undefined) {
       return createResponse(0, null, {}, new TextEncoder().encode(body));

@@ -301,7 +301,7 @@ test("Apache's master: first after 3 s, then every 10 s; 4.9 and 5.x bodies, oth
   assertStringIncludes(slave.files.delayOffsets.text!, '"3":12');
   const rounds = master.codes.length;
   await pair.advance(10_000);
-  assertEquals(master.codes.slice(rounds), [21, 201, 43, 45]);
+  assertEquals(master.codes.slice(rounds), [21, 201, 402, 43, 45]);
   // A slave that starts again keeps exactly what it followed.
   const again = new ManagerRig(slave.brokerOptions, {
     topics: slave.files.topics.text!,
@@ -312,6 +312,39 @@ test("Apache's master: first after 3 s, then every 10 s; 4.9 and 5.x bodies, oth
     again.topicConfigManager.dataVersion,
     slave.topicConfigManager.dataVersion,
   );
+});
+
+test("54: POP's modes pass through, also through a restart; a 4.9 master knows none", async () => {
+  const pair = new MetadataPair();
+  const { master, slave } = pair;
+  master.isApache = true;
+  const modes =
+    '{"messageRequestModeMap":{"T":{"g":{"consumerGroup":"g","mode":"POP","popShareQueueNum":8,"topic":"T"}}}}';
+  master.bodies.set(RequestCode.GET_ALL_MESSAGE_REQUEST_MODE, modes);
+  await pair.advance(4_000);
+  const again = new ManagerRig(slave.brokerOptions, {
+    modes: slave.files.modes.text!,
+  });
+  assertEquals(again.messageRequestModeFile.encode(), modes);
+  master.bodies.set(RequestCode.GET_ALL_MESSAGE_REQUEST_MODE, "{}");
+  await pair.advance(10_000);
+  assertEquals(slave.messageRequestModeFile.encode(), modes);
+  const { subscriptionGroups } = pair.sync.status();
+  assert(subscriptionGroups.error!.includes("messageRequestModeMap"));
+});
+
+test("55: a master without the optional sets costs no line in 5 minutes", async () => {
+  for (const isApache of [false, true]) {
+    const pair = new MetadataPair();
+    pair.master.isApache = isApache;
+    pair.master.unknownCodes.add(RequestCode.GET_ALL_MESSAGE_REQUEST_MODE);
+    await pair.advance(300_000);
+    const lines = pair.slave.logger.lines.filter((it) =>
+      !it.startsWith("info")
+    );
+    assertEquals(lines, []);
+    assertEquals(pair.sync.status().subscriptionGroups.inSync, true);
+  }
 });
 
 test("junk and refusals of one set leave it as it is; the others go on", async () => {

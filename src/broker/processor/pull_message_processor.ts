@@ -241,12 +241,13 @@ export class PullMessageProcessor {
     const { replication } = this.#ports;
     this.#count(result);
     const code = codeOf(result, header.queueOffset, replication);
-    let suggestWhichBrokerId = MASTER_ID;
-    if (suggestsBrokers(this.#options.slaveReadEnable, replication)) {
-      suggestWhichBrokerId = result.suggestPullingFromSlave
-        ? groupConfig.whichBrokerWhenConsumeSlowly
-        : groupConfig.brokerId;
-    }
+    const wanted = result.suggestPullingFromSlave
+      ? groupConfig.whichBrokerWhenConsumeSlowly
+      : groupConfig.brokerId;
+    const suggestWhichBrokerId = wanted !== MASTER_ID &&
+        suggestsBrokers(this.#options.slaveReadEnable, replication)
+      ? wanted
+      : MASTER_ID;
     this.#ports.offsets.commitPullOffset(
       context.connection.remoteAddress,
       header.consumerGroup,
