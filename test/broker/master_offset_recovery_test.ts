@@ -33,7 +33,13 @@ function site(slaves: Record<string, string | Error | null>) {
   const cluster = encodeClusterInfo({
     brokerAddrTable: new Map([[
       "broker-a",
-      { cluster: "DefaultCluster", brokerName: "broker-a", brokerAddrs },
+      {
+        cluster: "DefaultCluster",
+        brokerName: "broker-a",
+        brokerAddrs,
+        enableActingMaster: false,
+        zoneName: undefined,
+      },
     ]]),
     clusterAddrTable: new Map([["DefaultCluster", ["broker-a"]]]),
   });
