@@ -87,6 +87,7 @@ export class ConsumerOffsetManager {
       this.#generations = file.generations;
       this.#otherKeys = file.otherKeys;
       this.#dataVersion = file.dataVersion ?? ZERO_DATA_VERSION;
+      if (!this.#isSlave && this.hasOwn) this.#promote();
     });
   }
 

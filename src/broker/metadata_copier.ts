@@ -133,6 +133,7 @@ export class MetadataCopier {
   ): Promise<DataVersion | undefined> {
     const { consumerOffsetManager, subscriptionGroupManager } = this.#ports;
     const text = await this.#ask(master, RequestCode.GET_ALL_CONSUMER_OFFSET);
+    if (text === "") return undefined;
     const { ahead, dataVersion } = consumerOffsetManager.followMaster(
       text,
       isApache
@@ -150,7 +151,8 @@ export class MetadataCopier {
   async #delayOffsets(master: string): Promise<DataVersion> {
     const { delayOffsetFile } = this.#ports;
     const text = await this.#ask(master, RequestCode.GET_ALL_DELAY_OFFSET);
-    await delayOffsetFile.replaceAll(text);
+    // An Apache master that delivers nothing yet has no table.
+    if (text !== "") await delayOffsetFile.replaceAll(text);
     return delayOffsetFile.dataVersion;
   }
 

@@ -175,19 +175,30 @@ test("mergeForward() keeps resets, unknown topics away, and positions within the
   assertEquals(position(master), 5);
 });
 
-test("a promoted slave's resets are its own; a demoted master follows", async () => {
-  const pair = await pairAt100();
-  stopMaster(pair);
-  commit(pair.slave, 30);
-  const { consumerOffsetManager } = pair.slave;
-  consumerOffsetManager.reconfigure(OPTIONS);
-  assert(!consumerOffsetManager.hasOwn);
-  const demoted = pair.master.rig.consumerOffsetManager;
-  demoted.reconfigure(SLAVE);
-  const merge = demoted.followMaster(consumerOffsetManager.encode(), null);
-  assertEquals(merge.ahead, []);
-  assertEquals(position(pair.master.rig), 30);
-});
+for (const how of ["live", "by a restart"]) {
+  test(`a slave promoted ${how}: its resets are its own; a demoted master follows`, async () => {
+    const pair = await pairAt100();
+    stopMaster(pair);
+    commit(pair.slave, 30);
+    await pair.slave.persisted();
+    let promoted = pair.slave;
+    if (how === "live") promoted.consumerOffsetManager.reconfigure(OPTIONS);
+    else {
+      promoted = new ManagerRig(OPTIONS, {
+        offsets: pair.slave.files.offsets.text!,
+      });
+    }
+    assert(!promoted.consumerOffsetManager.hasOwn);
+    const demoted = pair.master.rig.consumerOffsetManager;
+    demoted.reconfigure(SLAVE);
+    const merge = demoted.followMaster(
+      promoted.consumerOffsetManager.encode(),
+      null,
+    );
+    assertEquals(merge.ahead, []);
+    assertEquals(position(pair.master.rig), 30);
+  });
+}
 
 test("an Apache master that lost its table does not take ours with it", async () => {
   const pair = await pairAt100(true);

@@ -38,7 +38,7 @@ function site(slaves: Record<string, string | Error | null>) {
         brokerName: "broker-a",
         brokerAddrs,
         enableActingMaster: false,
-        zoneName: undefined,
+        zoneName: null,
       },
     ]]),
     clusterAddrTable: new Map([["DefaultCluster", ["broker-a"]]]),
