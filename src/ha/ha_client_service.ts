@@ -6,7 +6,7 @@
  *
  * Invariants
  * - Nothing is reported before the logs were compared; nothing is appended but at the end.
- * - Between two attempts lies a delay with jitter that grows until a master has sent something.
+ * - Between two attempts lies a delay with jitter that grows until bytes were appended, or a link has lived.
  */
 import type { Clock } from "../io/clock.ts";
 import type { Logger } from "../io/logger.ts";
@@ -167,7 +167,6 @@ export class HAClientService implements HAClientLinkHost {
 
   onRead(): void {
     this.#lastReadTimestamp = this.clock.nowMs();
-    this.#retryMs = RETRY_MIN_MS;
   }
 
   onWritten(): void {
@@ -175,12 +174,16 @@ export class HAClientService implements HAClientLinkHost {
   }
 
   onAppended(): void {
+    this.#retryMs = RETRY_MIN_MS;
     this.#ports.onAppended();
   }
 
   onEnded(link: HAClientLink, problem: HAStop, reason: string): void {
     if (this.#link !== link) return;
     this.#link = null;
+    // Whoever says a few bytes and goes is no master: only time and data count.
+    const livedMs = this.clock.monotonicMs() - link.startedMs;
+    if (livedMs > RETRY_MAX_MS) this.#retryMs = RETRY_MIN_MS;
     this.#fail(problem, reason);
   }
 

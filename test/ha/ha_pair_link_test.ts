@@ -1,58 +1,9 @@
 import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { DEFAULT_HA_OPTIONS } from "../../src/ha/ha_options.ts";
 import { brokerInner } from "../model/message_fixture.ts";
-import { HA_PORT, HANode, type HAWorld } from "../sim/ha_node.ts";
+import { HANode } from "../sim/ha_node.ts";
 import { SimMasterProbe } from "../sim/ha_probe.ts";
-import { SimClock } from "../sim/sim_clock.ts";
-import { SimNetwork } from "../sim/sim_network.ts";
-import { SimRandom } from "../sim/sim_random.ts";
-import { SMALL } from "../store/message_store_fixture.ts";
-
-const MASTER = "10.0.0.1";
-const SLAVE = "10.0.0.2";
-
-interface Pair {
-  readonly world: HAWorld;
-  readonly master: HANode;
-  readonly slave: HANode;
-}
-
-function pairOf(): Pair {
-  const clock = new SimClock();
-  const network = new SimNetwork(clock);
-  const world = { clock, network, random: new SimRandom(1) };
-  const store = {
-    ...SMALL,
-    mappedFileSizeCommitLog: 1_048_576,
-    maxMessageSize: 524_288,
-    messageIndexEnable: false,
-  };
-  const pair = {} as { -readonly [P in keyof Pair]: Pair[P] };
-  const probe = () =>
-    new SimMasterProbe(() => pair.slave, () => pair.master, "min");
-  const common = { ha: DEFAULT_HA_OPTIONS, probe };
-  pair.world = world;
-  pair.master = new HANode(world, {
-    ...common,
-    host: MASTER,
-    master: null,
-    store,
-  });
-  pair.slave = new HANode(world, {
-    ...common,
-    host: SLAVE,
-    master: MASTER,
-    store: { ...store, brokerRole: "SLAVE", brokerId: 1 },
-  });
-  return pair;
-}
-
-function put({ master }: Pair, bodySize: number) {
-  return master.life!.puts.putMessage(
-    brokerInner({ body: new Uint8Array(bodySize).fill(1) }),
-  );
-}
+import { MASTER, pairOf, put, SLAVE } from "./ha_pair_fixture.ts";
 
 test("A pair at 6 KiB/s, 5 MB behind, catches up without a reconnect", async () => {
   const pair = pairOf();
@@ -130,41 +81,6 @@ test("Bodies of every size are acknowledged, big ones before small ones", async 
     await clock.run(1_000);
     for (const it of answers) assertEquals((await it).status, "PUT_OK");
   }
-});
-
-test("A fake ack, and the end of its link, never make a send true", async () => {
-  const pair = pairOf();
-  const { clock, network } = pair.world;
-  const master = (await pair.master.start())!;
-  await pair.slave.start();
-  await clock.run(1_000);
-  network.link(SLAVE, MASTER).blackhole(); // As SIGSTOP: no ack comes.
-  const rogue = network.host("10.0.0.9");
-  let closes = 0;
-  for (const byte of [0x7f, 0x00]) {
-    const fake = new Uint8Array(8).fill(0xff).fill(byte, 0, 2);
-    const connection = await clock.complete(rogue.connect(
-      { hostname: MASTER, port: HA_PORT },
-      { onData() {}, onDrain() {}, onClose: () => void closes++ },
-    ));
-    connection.write(fake);
-    await clock.run(100);
-  }
-  assertEquals(closes, 2);
-  assertEquals(master.service.counters.protocolErrors, 2);
-  const answers = Array.from({ length: 10 }, () => put(pair, 100));
-  await clock.run(5_000);
-  for (const it of answers) {
-    assertEquals((await it).status, "FLUSH_SLAVE_TIMEOUT");
-  }
-  await clock.run(20_000);
-  const late = put(pair, 100);
-  assertEquals((await late).status, "SLAVE_NOT_AVAILABLE");
-  network.link(SLAVE, MASTER).heal();
-  await clock.run(10_000);
-  const good = put(pair, 100);
-  await clock.run(100);
-  assertEquals((await good).status, "PUT_OK");
 });
 
 test("Puts that wait for nothing do not fail those that wait", async () => {
