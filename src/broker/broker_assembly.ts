@@ -24,6 +24,7 @@ import type { BoundPorts } from "./broker_ports.ts";
 import { BrokerRegistration } from "./broker_registration.ts";
 import { HANeighbours } from "./ha_neighbours.ts";
 import { HAMasterProbe } from "./ha_master_probe.ts";
+import { HASlaveSizes } from "./ha_slave_sizes.ts";
 import { metadataAddressOf } from "./metadata_address.ts";
 import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
 import { BrokerProcessors } from "./processor_table.ts";
@@ -229,11 +230,23 @@ function assembleHA(
     masterAddressOf,
     identity,
     haBootstrap: () => ha.options.haBootstrap,
+    onFileSizeAdopted: (mappedFileSizeCommitLog) =>
+      ports.configuration.found?.(
+        { mappedFileSizeCommitLog },
+        "as its master has it",
+      ),
     isFileSizeExplicit: store.options.explicitKeys.includes(
       "mappedFileSizeCommitLog",
     ),
     selectOneMessageByOffset: (offset) =>
       store.selectOneMessageByOffset(offset),
+  });
+  const slaveSizes = new HASlaveSizes({
+    client,
+    clock: ports.clock,
+    identity,
+    namesrvAddr: () => broker.namesrvAddr,
+    mappedFileSize: () => store.replicaLog.mappedFileSize,
   });
   const ha: HACoordinator = new HACoordinator(
     {
@@ -241,6 +254,7 @@ function assembleHA(
       log: store.replicaLog,
       store,
       probe,
+      admit: (addr) => slaveSizes.admit(addr),
       haAddress: identity.haServerAddr,
       masterAddressOf,
       onReplicated: (offset) => {

@@ -42,6 +42,8 @@ export interface HAMasterProbePorts {
   };
   /** haBootstrap. */
   haBootstrap(): "last" | "min";
+  /** The empty log has taken another file size. */
+  onFileSizeAdopted(size: number): void;
   /** True when somebody set mappedFileSizeCommitLog by hand. */
   readonly isFileSizeExplicit: boolean;
   selectOneMessageByOffset(phyOffset: number): Promise<Uint8Array | undefined>;
@@ -130,6 +132,7 @@ export class HAMasterProbe implements MasterProbe {
         adopted: size,
       });
       await log.adoptFileSize(size);
+      this.#ports.onFileSizeAdopted(size);
       return null;
     }
     return stop(

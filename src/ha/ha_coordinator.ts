@@ -9,6 +9,7 @@ import type { Logger } from "../io/logger.ts";
 import type { Network } from "../io/network.ts";
 import type { Random } from "../io/random.ts";
 import type { ReplicaLog } from "../store/replica_log.ts";
+import type { AdmissionAnswer } from "./ha_admission.ts";
 import { HAClientService } from "./ha_client_service.ts";
 import type { HAOptions } from "./ha_options.ts";
 import {
@@ -42,6 +43,8 @@ export interface HACoordinatorPorts {
   readonly haAddress: string;
   /** Remoting address of a master whose HA address is given; null while unknown. */
   masterAddressOf(haAddress: string | null): string | null;
+  /** Why the slave that connects from `addr` must not be served; null when it may. */
+  admit(addr: string): AdmissionAnswer | Promise<AdmissionAnswer>;
   /** Slaves alive now have acked up to here. */
   onReplicated(offset: number): void;
 }
@@ -78,7 +81,13 @@ export class HACoordinator {
     this.#logger = logger;
     this.#role = role;
     this.#options = options;
-    this.service = new HAService({ clock, logger, log, onReplicated }, options);
+    this.service = new HAService({
+      clock,
+      logger,
+      log,
+      onReplicated,
+      admit: (addr) => ports.admit(addr),
+    }, options);
     this.client = new HAClientService({
       ...ports,
       logger,

@@ -7,6 +7,7 @@
  * - A header and its body go out in one write.
  */
 import type { Connection, ConnectionEvents } from "../io/network.ts";
+import { type AdmissionAnswer, HAAdmission } from "./ha_admission.ts";
 import type { HAConnection } from "./ha_connection.ts";
 import type {
   HACloseCause,
@@ -24,6 +25,10 @@ export interface HALinkHost {
   bounds(): LogBounds;
   monotonicMs(): number;
   readonly log: Pick<ReplicaLog, "isHot" | "read">;
+  /** Milliseconds of silence after which a link ends. */
+  readonly haHousekeepingInterval: number;
+  /** Why the slave at that address must not be served; null when it may. */
+  admit(addr: string): AdmissionAnswer | Promise<AdmissionAnswer>;
   /** `size` bytes that are the caller's until it returns. */
   scratch(size: number): Uint8Array;
   /** The link is a slave, and has acked more. */
@@ -48,6 +53,8 @@ export class HALink implements ConnectionEvents {
   readonly #host: HALinkHost;
   readonly #connection: Connection;
   readonly #effects: HAConnectionEffect[] = [];
+  readonly #admission: HAAdmission;
+  #lastReadMs: number;
   #coldBytes: Uint8Array = NO_BYTES;
   #isReading = false;
   #isClosed = false;
@@ -61,7 +68,11 @@ export class HALink implements ConnectionEvents {
     this.#host = host;
     this.#connection = connection;
     this.connectedAt = nowMs;
-    this.lastProgressMs = host.monotonicMs();
+    this.lastProgressMs = this.#lastReadMs = host.monotonicMs();
+    this.#admission = new HAAdmission(
+      () => host.admit(this.addr),
+      (isNews) => this.#onAdmission(isNews),
+    );
   }
 
   get addr(): string {
@@ -72,10 +83,18 @@ export class HALink implements ConnectionEvents {
     return this.#isClosed;
   }
 
+  /** Why this slave is not even listened to; null when it is. */
+  get refusal(): string | null {
+    return this.#admission.refusal;
+  }
+
   onData(bytes: Uint8Array): void {
     if (this.#isClosed) return;
     const { bounds, nowMs } = this.#now();
-    this.#perform(this.machine.onBytes(bytes, bounds, nowMs));
+    this.#lastReadMs = nowMs;
+    if (!this.#admission.isAdmitted) return this.#admission.hold(bytes, nowMs);
+    const rest = this.#admission.rest(bytes);
+    this.#perform(this.machine.onBytes(rest, bounds, nowMs));
   }
 
   onDrain(): void {
@@ -97,7 +116,14 @@ export class HALink implements ConnectionEvents {
   tick(): void {
     if (this.#isClosed) return;
     const { bounds, nowMs } = this.#now();
-    this.#perform(this.machine.tick(bounds, nowMs));
+    if (this.refusal === null) {
+      this.#perform(this.machine.tick(bounds, nowMs));
+      return;
+    }
+    const silentMs = nowMs - this.#lastReadMs;
+    if (silentMs <= this.#host.haHousekeepingInterval) {
+      this.#admission.tick(nowMs);
+    } else this.close("the refused slave has fallen silent", "silent");
   }
 
   /** Ends the link. */
@@ -105,6 +131,14 @@ export class HALink implements ConnectionEvents {
     if (this.#isClosed) return;
     this.#connection.terminate();
     this.#end(reason, cause);
+  }
+
+  #onAdmission(isNews: boolean): void {
+    if (this.#isClosed) return;
+    if (isNews) this.#host.onState(this);
+    if (!this.#admission.isAdmitted) return;
+    const { bounds, nowMs } = this.#now();
+    this.#perform(this.machine.onBytes(this.#admission.report, bounds, nowMs));
   }
 
   #now(): { bounds: LogBounds; nowMs: number } {

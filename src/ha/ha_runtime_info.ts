@@ -57,8 +57,8 @@ export function connectionInfoOf(
   const { isSlave, slaveAckOffset } = view;
   return {
     addr: link.addr,
-    state: view.state,
-    reason: view.reason,
+    state: link.refusal === null ? view.state : "SUSPEND",
+    reason: link.refusal ?? view.reason,
     inSync: service.isInSync(link),
     slaveRequestOffset: view.slaveRequestOffset,
     transferFromWhere: view.transferFromWhere,

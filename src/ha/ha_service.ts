@@ -22,6 +22,7 @@ import type { HACloseCause, LogBounds } from "./ha_connection_effect.ts";
 import type { HAProblem } from "./ha_connection_state.ts";
 import { HALink, type HALinkHost } from "./ha_link.ts";
 import type { HAOptions } from "./ha_options.ts";
+import type { AdmissionAnswer } from "./ha_admission.ts";
 import { HAPeers } from "./ha_peers.ts";
 import { LagMeter } from "./lag_meter.ts";
 import {
@@ -35,6 +36,8 @@ export interface HAServicePorts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly log: ReplicaLog;
+  /** Why the slave that connects from `addr` must not be served; null when it may. */
+  admit?(addr: string): AdmissionAnswer | Promise<AdmissionAnswer>;
   /** The slaves alive now have acked up to here. */
   onReplicated(offset: number): void;
 }
@@ -48,7 +51,7 @@ const PROBLEM_SHOWN_MS = 15_000;
 /** A slave that cannot be served. */
 export interface HALinkProblem {
   readonly addr: string;
-  readonly problem: HAProblem;
+  readonly problem: HAProblem | "stalled";
   readonly reason: string;
 }
 
@@ -108,7 +111,10 @@ export class HAService implements HALinkHost {
   /** Slaves that cannot be served; one that was sent away is tried again and again. */
   problems(): HALinkProblem[] {
     const problems: HALinkProblem[] = [];
-    for (const { addr, machine } of this.#links) {
+    for (const { addr, machine, refusal } of this.#links) {
+      if (refusal !== null) {
+        problems.push({ addr, problem: "stalled", reason: refusal });
+      }
       const { problem, reason } = machine.view(this.monotonicMs());
       if (problem !== null) problems.push({ addr, problem, reason: reason! });
     }
@@ -232,6 +238,14 @@ export class HAService implements HALinkHost {
     this.#isShutdown = true;
     for (const link of [...this.#links]) link.close(reason);
     this.groupTransferService.shutdown();
+  }
+
+  get haHousekeepingInterval(): number {
+    return this.#options.haHousekeepingInterval;
+  }
+
+  admit(addr: string): AdmissionAnswer | Promise<AdmissionAnswer> {
+    return this.#ports.admit?.(addr) ?? null;
   }
 
   bounds(): LogBounds {

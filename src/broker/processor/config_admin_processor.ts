@@ -27,6 +27,11 @@ export interface BrokerConfiguration {
    * and one that names key and value for what cannot be.
    */
   update(changes: ReadonlyMap<string, string>): Promise<unknown>;
+  /** Takes values that were found out while running, with the reason. */
+  found?(
+    values: { readonly mappedFileSizeCommitLog: number },
+    reason: string,
+  ): void;
 }
 
 /** What the processor works on. */
