@@ -227,3 +227,22 @@ test("a plain commit leaves no key of ours in the file", async () => {
     { "T@g": rig.clock.nowMs() },
   );
 });
+
+test("51: a position that the master has not taken yet is not shown as in sync", async () => {
+  const pair = await pairAt100();
+  stopMaster(pair);
+  await pair.advance(100);
+  assertEquals(pair.sync.status().consumerOffsets.inSync, null);
+  const groups = pair.slave.subscriptionGroupManager;
+  groups.findSubscriptionGroupConfig("new");
+  commit(pair.slave, 5, "new");
+  pair.master.isDown = false;
+  await pair.advance(7_000);
+  assertEquals(pair.sync.status().consumerOffsets.inSync, false);
+  assertEquals(position(pair.slave, "new"), 5);
+  // Its members tell the master of the group.
+  pair.master.rig.subscriptionGroupManager.findSubscriptionGroupConfig("new");
+  await pair.advance(11_000);
+  assertEquals(pair.sync.status().consumerOffsets.inSync, true);
+  assertEquals(position(pair.master.rig, "new"), 5);
+});
