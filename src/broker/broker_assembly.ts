@@ -112,7 +112,7 @@ export function assembleBroker(
   parts.load();
   const identity = identityOf(broker);
   const ha = assembleHA(ports, options, store, client, identity);
-  const metadata = assembleMetadata(ports, parts, client, ha);
+  const metadata = assembleMetadata(ports, broker, parts, client, ha);
   const registration = new BrokerRegistration(
     {
       outerAPI: new BrokerOuterAPI(client),
@@ -173,6 +173,7 @@ export function assembleBroker(
 
 function assembleMetadata(
   { clock, logger }: BrokerPorts,
+  broker: BrokerOptions,
   parts: BrokerParts,
   client: RemotingClient,
   ha: HACoordinator,
@@ -190,8 +191,7 @@ function assembleMetadata(
         masterAddr: ha.registeredMasterAddr,
       }),
     refusal: metadataRefusal(ha),
-    hasSlave: () => ha.service.inSyncSlaveNums > 0,
-  });
+  }, broker);
 }
 
 /**

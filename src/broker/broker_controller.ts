@@ -141,6 +141,7 @@ export class BrokerController {
     this.#running = { ...running, options: this.#options };
     running.parts.messageStore.reconfigure(options.store);
     running.parts.reconfigure(broker);
+    running.metadata.reconfigure(broker);
     running.processors.reconfigure(broker, options.store);
     running.registration.reconfigure(broker);
     running.ha.reconfigure(options.ha);

@@ -13,6 +13,7 @@ import type {
   RemotingConnection,
   RequestProcessor,
 } from "../remoting/request_processor.ts";
+import type { BrokerOptions } from "./broker_options.ts";
 import type { BrokerIdentity, OuterClient } from "./broker_outer_api.ts";
 import type { BrokerParts } from "./broker_parts.ts";
 import { MasterOffsetRecovery } from "./master_offset_recovery.ts";
@@ -35,8 +36,6 @@ export interface BrokerMetadataPorts {
   masterAddress(): string | null;
   /** Why the master must not be followed now; null: it may. */
   refusal(): string | null;
-  /** A slave is connected that has what clients may be sent to it for. */
-  hasSlave(): boolean;
 }
 
 /** Tables and positions of a pair. */
@@ -49,9 +48,12 @@ export class BrokerMetadata {
   readonly #wait: WaitMetadataChangeProcessor;
   readonly #cleaner: TopicQueueCleaner;
 
-  constructor(ports: BrokerMetadataPorts) {
+  #options: BrokerOptions;
+
+  constructor(ports: BrokerMetadataPorts, options: BrokerOptions) {
     this.#ports = ports;
-    const { parts, client, clock, logger, isSlave, hasSlave } = ports;
+    this.#options = options;
+    const { parts, client, clock, logger, isSlave } = ports;
     this.#cleaner = new TopicQueueCleaner(parts.messageStore, logger);
     this.slaveSynchronize = new SlaveSynchronize({
       client,
@@ -66,6 +68,8 @@ export class BrokerMetadata {
       topicQueueCleaner: this.#cleaner,
       masterAddress: () => isSlave() ? ports.masterAddress() : null,
       refusal: () => ports.refusal(),
+      readableBrokerId: () =>
+        this.#options.slaveReadEnable === "false" ? 0 : this.#options.brokerId,
     });
     this.recovery = new MasterOffsetRecovery({
       client,
@@ -80,10 +84,14 @@ export class BrokerMetadata {
     );
     this.replication = {
       isSlave,
-      hasSlave,
+      hasReadableSlave: (brokerId) => this.#wait.hasReadableSlave(brokerId),
       isMasterAlive: () => this.slaveSynchronize.isMasterAlive,
       onUnknownTopic: (topic) => this.onUnknownTopic(topic),
     };
+  }
+
+  reconfigure(options: BrokerOptions): void {
+    this.#options = options;
   }
 
   /** Each table of a slave; null on a master. */

@@ -13,27 +13,23 @@ export interface PullReplication {
   isSlave(): boolean;
   /** On a slave: the master answers. */
   isMasterAlive(): boolean;
-  /** On a master: a slave follows that may be read. */
-  hasSlave(): boolean;
+  /**
+   * On a master: a slave of that id follows and says that it may be read. An
+   * Apache slave does not say it, and by default it refuses.
+   */
+  hasReadableSlave(brokerId: number): boolean;
   /** A slave was asked for a topic that it does not know (yet). */
   onUnknownTopic(topic: string): void;
 }
 
-/** A broker on its own. */
-export const NO_REPLICATION: PullReplication = Object.freeze({
-  isSlave: () => false,
-  isMasterAlive: () => false,
-  hasSlave: () => false,
-  onUnknownTopic: () => {},
-});
-
-/** May answers name another broker to read from? */
-export function suggestsBrokers(
+/** May an answer name that broker, which is not the master, to read from? */
+export function maySuggest(
+  brokerId: number,
   enable: SlaveReadEnable,
   pair: PullReplication,
 ): boolean {
   return enable === "auto"
-    ? pair.isSlave() || pair.hasSlave()
+    ? pair.isSlave() || pair.hasReadableSlave(brokerId)
     : enable === "true";
 }
 

@@ -40,6 +40,8 @@ export interface SlaveSynchronizePorts extends MetadataCopierPorts {
   masterAddress(): string | null;
   /** Why this master must not be followed now, as when the logs differ; null: it may. */
   refusal(): string | null;
+  /** This slave's id when clients may read from it, else 0. */
+  readableBrokerId(): number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -288,7 +290,10 @@ export class SlaveSynchronize {
       address,
       createRequest(
         PocketmqRequestCode.WAIT_METADATA_CHANGE,
-        { timeoutMillis: String(waitMs) },
+        {
+          timeoutMillis: String(waitMs),
+          readableBrokerId: String(this.#ports.readableBrokerId()),
+        },
         encodeMetadataVersions(this.#known()),
       ),
       waitMs + REQUEST_TIMEOUT_MS,

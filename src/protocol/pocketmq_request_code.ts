@@ -9,8 +9,9 @@
 export const PocketmqRequestCode = Object.freeze({
   /**
    * Slave to master: answer when a metadata table has another version than the
-   * slave knows, or when the time is up. Ext field `timeoutMillis`, 0: answer
-   * at once; body both ways: MetadataVersions.
+   * slave knows, or when the time is up. Ext fields `timeoutMillis`, 0: answer
+   * at once; `readableBrokerId`, the slave's id if clients may read from it.
+   * Body both ways: MetadataVersions.
    */
   WAIT_METADATA_CHANGE: 31_001,
 });

@@ -137,6 +137,7 @@ export class MetadataPair {
   readonly cleaned: [string, number][] = [];
   masterAddress: string | null = MASTER;
   refusal: string | null = null;
+  readableBrokerId = 1;
 
   constructor(
     slaveFiles: Partial<Record<keyof ManagerRig["files"], string>> = {},
@@ -162,6 +163,7 @@ export class MetadataPair {
       },
       masterAddress: () => this.masterAddress,
       refusal: () => this.refusal,
+      readableBrokerId: () => this.readableBrokerId,
       clock: this.master.rig.clock,
       logger: slave.logger,
     });

@@ -124,7 +124,7 @@ class Site {
       replication: {
         isSlave: () => this.isSlave,
         isMasterAlive: () => this.isMasterAlive,
-        hasSlave: () => this.hasSlave,
+        hasReadableSlave: (id) => this.hasSlave && id === 1,
         onUnknownTopic: (topic) => this.unknownTopics.push(topic),
       },
       counters: this.counters,
@@ -295,6 +295,10 @@ test("PullMessageProcessor suggests brokers as slaveReadEnable says", () => {
   assertEquals(suggested(auto, {}, true), "0");
   assertEquals(suggested(auto, { hasSlave: true }, true), "1");
   assertEquals(suggested(auto, { hasSlave: true }, false), "0");
+  const other = Object.assign(new Site(auto), { hasSlave: true });
+  other.groups.add("g", { whichBrokerWhenConsumeSlowly: 2 });
+  other.result = () => found("FOUND", { suggestPullingFromSlave: true });
+  assertEquals(other.answer().extFields.suggestWhichBrokerId, "0");
   assertEquals(suggested(auto, { isSlave: true }, true), "1");
   assertEquals(suggested(auto, { isSlave: true }, false), "0");
   const never = { slaveReadEnable: "false" } as const;

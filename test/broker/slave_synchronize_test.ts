@@ -64,6 +64,23 @@ test("all four sets are taken over within 1 s of one of our masters, versions to
   assert(sync.isMasterAlive);
 });
 
+test("a master knows which slaves may be read, and forgets them", async () => {
+  const pair = await syncedPair();
+  const { wait } = pair.master;
+  assert(wait.hasReadableSlave(1));
+  assert(!wait.hasReadableSlave(2));
+  await pair.advance(60_000);
+  assert(wait.hasReadableSlave(1));
+  pair.readableBrokerId = 0;
+  await pair.advance(6_000);
+  assert(!wait.hasReadableSlave(1));
+  pair.readableBrokerId = 1;
+  await pair.advance(6_000);
+  pair.sync.stop();
+  await pair.advance(15_000);
+  assert(!wait.hasReadableSlave(1));
+});
+
 test("41: an idle pair moves under 1 KiB per round, and files are not written again", async () => {
   const pair = await syncedPair();
   await pair.advance(10_000);

@@ -35,9 +35,9 @@ import {
 import type { PullCounters } from "../broker_stats.ts";
 import {
   codeOf,
+  maySuggest,
   type PullReplication,
   type SlaveReadEnable,
-  suggestsBrokers,
 } from "../pull_replication.ts";
 import type { PullRequestHoldService } from "../pull_request_hold_service.ts";
 
@@ -245,7 +245,7 @@ export class PullMessageProcessor {
       ? groupConfig.whichBrokerWhenConsumeSlowly
       : groupConfig.brokerId;
     const suggestWhichBrokerId = wanted !== MASTER_ID &&
-        suggestsBrokers(this.#options.slaveReadEnable, replication)
+        maySuggest(wanted, this.#options.slaveReadEnable, replication)
       ? wanted
       : MASTER_ID;
     this.#ports.offsets.commitPullOffset(

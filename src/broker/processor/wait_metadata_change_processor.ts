@@ -11,7 +11,7 @@ import {
   isSameVersions,
   type MetadataVersions,
 } from "../../protocol/body/metadata_versions.ts";
-import { requireInt } from "../../protocol/header/field_reader.ts";
+import { optionalInt, requireInt } from "../../protocol/header/field_reader.ts";
 import type { RemotingCommand } from "../../protocol/remoting_command.ts";
 import {
   HELD,
@@ -25,6 +25,9 @@ const WAIT_MAX_MS = 60_000;
 /** Requests that wait at once; a pair has one. */
 const WAITING_MAX = 64;
 
+/** Milliseconds after which a slave that asks no more is not read any more. */
+const READABLE_MS = 15_000;
+
 interface Waiting {
   readonly context: RequestContext;
   readonly known: MetadataVersions;
@@ -36,6 +39,11 @@ export class WaitMetadataChangeProcessor {
   readonly #versions: () => MetadataVersions;
   readonly #monotonicMs: () => number;
   readonly #waiting = new Map<RemotingConnection, Waiting>();
+  /** Slaves that clients may read from, and until when that is true. */
+  readonly #readable = new Map<
+    RemotingConnection,
+    { readonly brokerId: number; readonly untilMs: number }
+  >();
 
   constructor(versions: () => MetadataVersions, monotonicMs: () => number) {
     this.#versions = versions;
@@ -56,6 +64,7 @@ export class WaitMetadataChangeProcessor {
       "timeoutMillis",
       "WaitMetadataChangeRequestHeader",
     );
+    this.#noteReadable(context.connection, request);
     const known = decodeMetadataVersions(request.body);
     const versions = this.#versions();
     const { connection } = context;
@@ -73,8 +82,32 @@ export class WaitMetadataChangeProcessor {
     return HELD;
   };
 
+  /** True while a slave of that id asks and says that it may be read. */
+  hasReadableSlave(brokerId: number): boolean {
+    const nowMs = this.#monotonicMs();
+    for (const it of this.#readable.values()) {
+      if (it.brokerId === brokerId && nowMs < it.untilMs) return true;
+    }
+    return false;
+  }
+
   onConnectionClosed(connection: RemotingConnection): void {
+    this.#readable.delete(connection);
     this.#waiting.delete(connection);
+  }
+
+  #noteReadable(
+    connection: RemotingConnection,
+    { extFields }: RemotingCommand,
+  ): void {
+    const brokerId = optionalInt(extFields, "readableBrokerId", 0);
+    if (brokerId <= 0) this.#readable.delete(connection);
+    else if (
+      this.#readable.has(connection) || this.#readable.size < WAITING_MAX
+    ) {
+      const untilMs = this.#monotonicMs() + READABLE_MS;
+      this.#readable.set(connection, { brokerId, untilMs });
+    }
   }
 
   /** Every 100 ms. */
