@@ -15,6 +15,10 @@ import type { HAOptions } from "./ha_options.ts";
 import type { HAStop } from "./master_probe.ts";
 import { encodeReportHeader } from "./report_header.ts";
 
+/** A master that knows us not says nothing. */
+export const STRANGER_HINT =
+  "; nothing was received: does haAllowedPeers of the master let this broker in";
+
 /** What a link needs of its service. */
 export interface HAClientLinkHost {
   readonly clock: Clock;
@@ -39,6 +43,7 @@ export class HAClientLink implements ConnectionEvents {
   isEnded = false;
   readonly #host: HAClientLinkHost;
   readonly #options: HAOptions;
+  #hasRead = false;
   #isFlushing = false;
 
   constructor(
@@ -61,6 +66,7 @@ export class HAClientLink implements ConnectionEvents {
         `${this.address} sent bytes before it was asked: it is no master`,
       );
     }
+    this.#hasRead = true;
     this.#host.onRead();
     this.#perform(this.machine.onBytes(bytes, this.#nowMs()));
   }
@@ -71,9 +77,10 @@ export class HAClientLink implements ConnectionEvents {
 
   onClose(reason: string | null): void {
     const why = reason ?? "the master closed it";
+    const hint = this.#hasRead ? "" : STRANGER_HINT;
     this.end(
       "disconnected",
-      `The link to the master at ${this.address} ended: ${why}`,
+      `The link to the master at ${this.address} ended: ${why}${hint}`,
     );
   }
 

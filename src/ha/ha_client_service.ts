@@ -14,7 +14,11 @@ import type { Connection, Endpoint, Network } from "../io/network.ts";
 import type { Random } from "../io/random.ts";
 import type { ReplicaLog } from "../store/replica_log.ts";
 import type { HAClientView } from "./ha_client.ts";
-import { HAClientLink, type HAClientLinkHost } from "./ha_client_link.ts";
+import {
+  HAClientLink,
+  type HAClientLinkHost,
+  STRANGER_HINT,
+} from "./ha_client_link.ts";
 import type { HAConnectionState } from "./ha_connection_state.ts";
 import type { HAOptions } from "./ha_options.ts";
 import { LagMeter } from "./lag_meter.ts";
@@ -231,7 +235,10 @@ export class HAClientService implements HAClientLinkHost {
       (error: unknown) =>
         link.end(
           "disconnected",
-          `Cannot connect to the master at ${address}: ${messageOf(error)}`,
+          `Cannot connect to the master at ${address}: ${messageOf(error)}` +
+            ((error as { code?: unknown }).code === "ECONNRESET"
+              ? STRANGER_HINT
+              : ""),
         ),
     );
   }

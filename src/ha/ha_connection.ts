@@ -42,6 +42,7 @@ export class HAConnection {
   #problem: HAProblem | null = null;
   #reason: string | null = null;
   #isSlave = false;
+  #isDoubted = false;
   #slaveRequestOffset = -1;
   /** Where the first transfer began. */
   #startOffset = -1;
@@ -73,6 +74,19 @@ export class HAConnection {
   /** True while its acks count. */
   get isSlave(): boolean {
     return this.#isSlave;
+  }
+
+  /**
+   * True from `doubt` to the next byte: the link may be the dead end of a slave that has come
+   * back on another one, and one slave is not two copies.
+   */
+  get isDoubted(): boolean {
+    return this.#isDoubted;
+  }
+
+  /** Another link of the same host has begun. */
+  doubt(): void {
+    this.#isDoubted = true;
   }
 
   /** -1 before the first report; counts while `isSlave`. */
@@ -112,7 +126,10 @@ export class HAConnection {
     if (this.#state === "SHUTDOWN") return NOTHING;
     this.#lastReadMs = nowMs;
     const effects: HAConnectionEffect[] = [];
-    const ackBefore = this.#isSlave ? this.#slaveAckOffset : -1;
+    const ackBefore = this.#isSlave && !this.#isDoubted
+      ? this.#slaveAckOffset
+      : -1;
+    this.#isDoubted = false;
     try {
       this.#reports.push(bytes, (offset) => {
         if (this.#state !== "SHUTDOWN") {

@@ -15,7 +15,6 @@ import { DivergedSlaves } from "./diverged_slaves.ts";
 import {
   GroupTransferService,
   replicatedOffsetOf,
-  type SlaveAck,
 } from "./group_transfer_service.ts";
 import { HAConnection } from "./ha_connection.ts";
 import type { HACloseCause, LogBounds } from "./ha_connection_effect.ts";
@@ -23,8 +22,10 @@ import type { HAProblem } from "./ha_connection_state.ts";
 import { HALink, type HALinkHost } from "./ha_link.ts";
 import type { HAOptions } from "./ha_options.ts";
 import type { AdmissionAnswer } from "./ha_admission.ts";
-import { HAPeers } from "./ha_peers.ts";
+import { HADrain } from "./ha_drain.ts";
+import { HAStrangers, hostOf } from "./ha_strangers.ts";
 import { LagMeter } from "./lag_meter.ts";
+import { SlaveLinks } from "./slave_links.ts";
 import {
   type AcksNeeded,
   type LiveSlave,
@@ -65,21 +66,18 @@ const REFUSED: ConnectionEvents = Object.freeze({
 export class HAService implements HALinkHost {
   readonly log: ReplicaLog;
   readonly groupTransferService: GroupTransferService;
-  readonly counters = { accepted: 0, refused: 0, protocolErrors: 0 };
+  readonly counters = { accepted: 0, protocolErrors: 0 };
   readonly #ports: HAServicePorts;
   readonly #links = new Set<HALink>();
+  readonly #slaveLinks = new SlaveLinks(this.#links);
   readonly #replicas: SyncReplicas;
   readonly #lag = new LagMeter();
+  readonly #drain = new HADrain();
   readonly #divergedSlaves = new DivergedSlaves();
   #options: HAOptions;
-  #peers: HAPeers;
+  readonly #strangers: HAStrangers;
   #scratch: Uint8Array = new Uint8Array(0);
-  /** Acks of the slaves alive now; null: to be asked again. */
-  #acks: readonly number[] | null = null;
-  /** Where the last slave began that was empty: a later link may be to the same one. */
-  #emptySlaveFrom = 0;
   #lastProblem: (HALinkProblem & { readonly atMs: number }) | null = null;
-  #draining: { deadlineMs: number; resolve: () => void } | null = null;
   #isPushPending = false;
   #isShutdown = false;
 
@@ -87,7 +85,7 @@ export class HAService implements HALinkHost {
     this.#ports = ports;
     this.log = ports.log;
     this.#options = options;
-    this.#peers = new HAPeers(options.haAllowedPeers);
+    this.#strangers = new HAStrangers(options.haAllowedPeers, ports.logger);
     this.#replicas = new SyncReplicas(options, this.monotonicMs());
     this.groupTransferService = new GroupTransferService(
       options.haPendingSyncRequestsMax,
@@ -106,6 +104,11 @@ export class HAService implements HALinkHost {
 
   get links(): Iterable<HALink> {
     return this.#links;
+  }
+
+  /** Connections refused by haAllowedPeers. */
+  get refusedCount(): number {
+    return this.#strangers.refusedCount;
   }
 
   /** Slaves that cannot be served; one that was sent away is tried again and again. */
@@ -127,7 +130,10 @@ export class HAService implements HALinkHost {
 
   /** Slaves alive and in sync with the end of the log. */
   get inSyncSlaveNums(): number {
-    return this.#replicas.inSyncCount(this.#slaveAcks(), this.log.maxOffset);
+    return this.#replicas.inSyncCount(
+      this.#slaveLinks.acks,
+      this.log.maxOffset,
+    );
   }
 
   /** True when the link counts for a put that ends now. */
@@ -145,7 +151,7 @@ export class HAService implements HALinkHost {
   /** What as many slaves as a put waits for (one at least) have acked; null without them. */
   get replicatedOffset(): number | null {
     const ackNums = Math.max(1, this.#options.inSyncReplicas - 1);
-    const offset = replicatedOffsetOf(this.#slaveAcks(), ackNums);
+    const offset = replicatedOffsetOf(this.#slaveLinks.acks, ackNums);
     return offset < 0 ? null : offset;
   }
 
@@ -161,26 +167,22 @@ export class HAService implements HALinkHost {
 
   /** Why a put must not be stored; null when it may. */
   refusalOfPut(): string | null {
-    return this.#replicas.refusalOf(this.#slaveAcks(), this.log.maxOffset);
+    return this.#replicas.refusalOf(this.#slaveLinks.acks, this.log.maxOffset);
   }
 
   /** What a put that ends at `nextOffset` has to wait for. */
   neededFor(nextOffset: number): AcksNeeded {
-    return this.#replicas.needed(this.#slaveAcks(), nextOffset);
+    return this.#replicas.needed(this.#slaveLinks.acks, nextOffset);
   }
 
   /** A connection of the HA port. */
   accept(connection: Connection): ConnectionEvents {
-    const { clock, logger } = this.#ports;
-    if (
-      this.#isShutdown || !this.#peers.allows(hostOf(connection.remoteAddress))
-    ) {
-      this.counters.refused++;
-      if (!this.#isShutdown) {
-        logger.debug("A peer is not in haAllowedPeers", {
-          peer: connection.remoteAddress,
-        });
-      }
+    const { remoteAddress } = connection;
+    const isStranger = this.#strangers.isStranger(remoteAddress);
+    if (isStranger) {
+      this.#strangers.onRefused(remoteAddress, this.monotonicMs());
+    }
+    if (isStranger || this.#isShutdown) {
       connection.terminate();
       return REFUSED;
     }
@@ -193,7 +195,12 @@ export class HAService implements HALinkHost {
       nowMs,
       (offset) => this.#divergedSlaves.has(host, offset),
     );
-    const link = new HALink(this, connection, machine, clock.nowMs());
+    const link = new HALink(
+      this,
+      connection,
+      machine,
+      this.#ports.clock.nowMs(),
+    );
     this.#links.add(link);
     return link;
   }
@@ -210,16 +217,16 @@ export class HAService implements HALinkHost {
     this.#lag.note(this.log.maxOffset, this.monotonicMs());
     for (const link of [...this.#links]) link.tick();
     this.#onSlaves();
-    this.groupTransferService.tick(this.#slaves(), this.monotonicMs());
+    this.groupTransferService.tick(this.#slaveLinks.slaves, this.monotonicMs());
   }
 
   reconfigure(options: HAOptions): void {
     this.#options = options;
-    this.#peers = new HAPeers(options.haAllowedPeers);
+    this.#strangers.reconfigure(options.haAllowedPeers);
     this.#replicas.reconfigure(options);
     for (const link of [...this.#links]) {
       link.machine.reconfigure(options);
-      if (!this.#peers.allows(hostOf(link.addr))) {
+      if (this.#strangers.isStranger(link.addr)) {
         link.close("the slave is not in haAllowedPeers any more");
       }
     }
@@ -227,10 +234,9 @@ export class HAService implements HALinkHost {
 
   /** Resolves when every slave has acked the end of the log, or at the deadline. */
   drained(deadlineMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#draining = { deadlineMs, resolve };
+    const drained = this.#drain.wait(deadlineMs);
     this.#lookAtDrain();
-    return promise;
+    return drained;
   }
 
   /** Ends every link and every wait. */
@@ -268,12 +274,7 @@ export class HAService implements HALinkHost {
   }
 
   onState(link: HALink): void {
-    this.#acks = null;
-    this.#emptySlaveFrom = Math.max(
-      this.#emptySlaveFrom,
-      link.machine.emptySlaveFrom,
-    );
-    link.coversFrom ??= this.#emptySlaveFrom;
+    this.#slaveLinks.onState(link);
     const view = link.machine.view(this.monotonicMs());
     if (view.state === "SHUTDOWN") return; // Told when the link ends.
     const message = `Slave ${link.addr} is in state ${view.state}` +
@@ -317,19 +318,17 @@ export class HAService implements HALinkHost {
   };
 
   #lookAtDrain(): void {
-    const draining = this.#draining;
-    if (draining === null) return;
-    const { maxOffset } = this.log;
-    const isDone = this.#slaveAcks().every((it) => it >= maxOffset);
-    if (!isDone && this.monotonicMs() < draining.deadlineMs) return;
-    this.#draining = null;
-    draining.resolve();
+    this.#drain.look(
+      this.#slaveLinks.acks,
+      this.log.maxOffset,
+      this.monotonicMs(),
+    );
   }
 
   #onSlavesChanged(): void {
-    this.#acks = null;
+    this.#slaveLinks.onChanged();
     this.#onSlaves();
-    this.groupTransferService.onAcks(this.#slaves());
+    this.groupTransferService.onAcks(this.#slaveLinks.slaves);
     const { replicatedOffset } = this;
     if (replicatedOffset !== null) this.#ports.onReplicated(replicatedOffset);
     this.#lookAtDrain();
@@ -354,27 +353,6 @@ export class HAService implements HALinkHost {
     }
   }
 
-  #slaves(): SlaveAck[] {
-    const slaves: SlaveAck[] = [];
-    for (const { machine, coversFrom } of this.#links) {
-      if (!machine.isSlave) continue;
-      slaves.push({
-        slaveAckOffset: machine.slaveAckOffset,
-        coversFrom: coversFrom ?? 0,
-      });
-    }
-    return slaves;
-  }
-
-  #slaveAcks(): readonly number[] {
-    if (this.#acks !== null) return this.#acks;
-    const acks: number[] = [];
-    for (const { machine } of this.#links) {
-      if (machine.isSlave) acks.push(machine.slaveAckOffset);
-    }
-    return this.#acks = acks;
-  }
-
   /** Room for a newcomer: the oldest link that has not reported, else the oldest no slave. */
   #evict(): void {
     const all = [...this.#links];
@@ -382,9 +360,4 @@ export class HAService implements HALinkHost {
     const loser = silent ?? all.find((it) => !it.machine.isSlave);
     loser?.close(`there are ${LINKS_MAX} links, and this one is no slave`);
   }
-}
-
-/** The host of `host:port`, without brackets. */
-function hostOf(address: string): string {
-  return address.slice(0, address.lastIndexOf(":")).replace(/^\[|\]$/g, "");
 }

@@ -135,6 +135,16 @@ test("HAConnection closes on an ack beyond its own end, and counts it no more", 
   assertEquals(it.tick(log, 4), []);
 });
 
+test("HAConnection is doubted until its next byte", () => {
+  const log = boundsOf(5000);
+  const it = new HAConnection(OPTIONS, 0);
+  report(it, 5000, log, 1);
+  it.doubt();
+  assertEquals([it.isSlave, it.isDoubted], [true, true]);
+  assertEquals(linesOf(report(it, 5000, log, 2)), ["acked 5000"]);
+  assertEquals(it.isDoubted, false);
+});
+
 test("HAConnection names a first report beyond its end: the logs differ", () => {
   const it = new HAConnection(OPTIONS, 0);
   const effects = report(it, 6000, boundsOf(5000), 1);

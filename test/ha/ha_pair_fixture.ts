@@ -1,5 +1,5 @@
 /** A pair on a simulated network, as its tests begin. */
-import { DEFAULT_HA_OPTIONS } from "../../src/ha/ha_options.ts";
+import { DEFAULT_HA_OPTIONS, type HAOptions } from "../../src/ha/ha_options.ts";
 import { brokerInner } from "../model/message_fixture.ts";
 import { HANode, type HAWorld } from "../sim/ha_node.ts";
 import { SimMasterProbe } from "../sim/ha_probe.ts";
@@ -19,7 +19,7 @@ export interface Pair {
 }
 
 /** A pair with Apache's intervals and files of 1 MiB. */
-export function pairOf(): Pair {
+export function pairOf(changes: Partial<HAOptions> = {}): Pair {
   const clock = new SimClock();
   const network = new SimNetwork(clock);
   const world = { clock, network, random: new SimRandom(1) };
@@ -32,7 +32,7 @@ export function pairOf(): Pair {
   const pair = {} as { -readonly [P in keyof Pair]: Pair[P] };
   const probe = () =>
     new SimMasterProbe(() => pair.slave, () => pair.master, "min");
-  const common = { ha: DEFAULT_HA_OPTIONS, probe };
+  const common = { ha: { ...DEFAULT_HA_OPTIONS, ...changes }, probe };
   pair.world = world;
   pair.master = new HANode(world, {
     ...common,

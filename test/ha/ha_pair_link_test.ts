@@ -118,3 +118,31 @@ test("Two slaves lost in the same moment both stop counting within the interval"
   assertEquals(master.service.inSyncSlaveNums, 0);
   assertEquals(master.service.replicatedOffset, null);
 });
+
+test("A slave that comes back on another link is not two copies", async () => {
+  const pair = pairOf({ inSyncReplicas: 3 });
+  const { clock, network } = pair.world;
+  await pair.master.start();
+  await pair.slave.start();
+  const second: HANode = new HANode(pair.world, {
+    ...pair.slave.options,
+    host: "10.0.0.3",
+    probe: () => new SimMasterProbe(() => second, () => pair.master, "min"),
+  });
+  await second.start();
+  await clock.run(2_000);
+  const both = put(pair, 100);
+  await clock.run(100);
+  assertEquals((await both).status, "PUT_OK");
+  network.link("10.0.0.3", MASTER).blackhole();
+  const one = put(pair, 100);
+  await clock.run(100);
+  pair.slave.end(true);
+  await pair.slave.start();
+  await clock.run(1_000);
+  const { service, store } = pair.master.life!;
+  assertEquals([...service.links].length, 3);
+  assertEquals(pair.slave.life!.store.maxPhyOffset, store.maxPhyOffset);
+  await clock.run(3_000);
+  assertEquals((await one).status, "FLUSH_SLAVE_TIMEOUT");
+});
