@@ -83,7 +83,7 @@ async function snapshotOf(
 
 function haMetrics({ ha }: BrokerController): HAMetrics {
   const { service } = ha;
-  const { accepted, protocolErrors, refused } = service.counters;
+  const { accepted, protocolErrors } = service.counters;
   const connections = ha.connections();
   const client = ha.role === "SLAVE" ? clientInfoOf(ha.client) : null;
   return {
@@ -99,7 +99,7 @@ function haMetrics({ ha }: BrokerController): HAMetrics {
     pendingSyncRequests: service.groupTransferService.pendingCount,
     replicatedOffset: service.replicatedOffset,
     acceptedCount: accepted,
-    refusedCount: refused,
+    refusedCount: service.refusedCount,
     protocolErrorCount: protocolErrors,
     masterLagBytes: client?.diff ?? null,
     masterLagMs: client?.lagMs ?? null,

@@ -199,3 +199,42 @@ test("907 answers HARuntimeInfo on both sides, without nulls for Java's primitiv
     assertEquals(existsSync(`${folder}/s/abort`), true);
     await stopAll(slave, master);
   }));
+
+test("a slave below the master's first byte needs a re-seed, and is told so", () =>
+  withTempDirectory(async (folder) => {
+    const master = await startMaster(`${folder}/m`);
+    let slave = await startSlave(`${folder}/s`, master);
+    await sends(master, 20);
+    await caughtUp(master, slave);
+    await slave.controller.stop();
+    await sends(master, 600);
+    const { mappedFileQueue } = master.controller.messageStore.commitLog;
+    await mappedFileQueue.deleteFirstFiles(2);
+    slave = await startSlave(`${folder}/s`, master);
+    const reason = await stateOf(slave, "needs-reseed");
+    assert(reason.includes("the master's begins at 524288"), reason);
+    await stopAll(slave, master);
+  }));
+
+test("haAllowedPeers turns strangers away before a byte is sent, also at run time", () =>
+  withTempDirectory(async (folder) => {
+    const master = await startMaster(`${folder}/m`, {
+      ha: { haAllowedPeers: "10.9.0.0/16" },
+    });
+    await sends(master, 5);
+    const slave = await startSlave(`${folder}/s`, master);
+    await eventually(() =>
+      slave.controller.ha.state().reason?.includes("does haAllowedPeers")
+    );
+    assert(
+      master.logger.lines.some((it) => it.includes("not in haAllowedPeers")),
+    );
+    assertEquals(slave.controller.messageStore.maxPhyOffset, 0);
+    const { options } = master.controller;
+    master.controller.reconfigure({
+      ...options,
+      ha: { ...options.ha, haAllowedPeers: "127.0.0.0/8" },
+    });
+    await caughtUp(master, slave);
+    await stopAll(slave, master);
+  }));

@@ -1,4 +1,5 @@
 /** A pair of brokers: what is sent to the master is on the slave, byte for byte. */
+import { connect } from "node:net";
 import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { eventually } from "../support/eventually.ts";
@@ -67,8 +68,9 @@ test("SYNC_MASTER: 11 without a slave, 0 with one, 12 with one that does not ack
     await eventually(() => master.controller.ha.service.inSyncSlaveNums === 0);
     assertEquals(await sends(master, 1), [11]);
     // A peer that reports our exact end counts as a slave, and then falls silent.
-    const silent = await import("node:net").then(({ connect }) =>
-      connect(Number(master.haAddress.split(":")[1]), "127.0.0.1")
+    const silent = connect(
+      Number(master.haAddress.split(":")[1]),
+      "127.0.0.1",
     );
     const report = new DataView(new ArrayBuffer(8));
     report.setBigInt64(
@@ -117,4 +119,55 @@ test("a master that stops hands over what its slave still lacks", () =>
     await master.controller.stop();
     assertEquals(slave.controller.messageStore.maxPhyOffset, end);
     await stopAll(slave);
+  }));
+
+test("haSyncMode=degrade acknowledges alone after a while, says so, and waits again", () =>
+  withTempDirectory(async (folder) => {
+    const master = await startMaster(`${folder}/m`, {
+      broker: { brokerRole: "SYNC_MASTER" },
+      ha: { haSyncMode: "degrade", haDegradeAfterMs: 300 },
+    });
+    assertEquals(await sends(master, 1), [11]);
+    const { ha } = master.controller;
+    await eventually(() => ha.state().state === "degraded");
+    assertEquals(await sends(master, 3), [0, 0, 0]);
+    const slave = await startSlave(`${folder}/s`, master);
+    await eventually(() => ha.state().state === "healthy");
+    assertEquals(await sends(master, 3), [0, 0, 0]);
+    await caughtUp(master, slave);
+    await slave.controller.stop();
+    await eventually(() => ha.service.inSyncSlaveNums === 0);
+    assertEquals(await sends(master, 1), [11]);
+    await stopAll(master);
+  }));
+
+test("junk on the replication port costs its own link only", () =>
+  withTempDirectory(async (folder) => {
+    const master = await startMaster(`${folder}/m`);
+    const slave = await startSlave(`${folder}/s`, master);
+    await sends(master, 5);
+    await caughtUp(master, slave);
+    await eventually(() => master.controller.ha.service.inSyncSlaveNums === 1);
+    const [host, port] = master.haAddress.split(":");
+    const probes = Array.from(
+      { length: 500 },
+      (_, index) =>
+        new Promise<void>((resolve) => {
+          const socket = connect(Number(port), host!, () => {
+            socket.write("GET / HTTP/1.1\r\n\r\n");
+            if (index % 2 === 0) socket.resetAndDestroy();
+            else socket.end();
+          });
+          socket.on("error", () => {});
+          socket.on("close", () => resolve());
+        }),
+    );
+    await Promise.all(probes);
+    const { service } = master.controller.ha;
+    await eventually(() => [...service.links].length === 1);
+    assertEquals(service.inSyncSlaveNums, 1);
+    assertEquals(slave.controller.ha.client.view().reconnects, 0);
+    await sends(master, 5);
+    await caughtUp(master, slave);
+    await stopAll(slave, master);
   }));
