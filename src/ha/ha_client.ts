@@ -69,6 +69,8 @@ export class HAClient {
   #reason: string | null = null;
   /** True until the first byte of an empty log. */
   #isEmpty: boolean;
+  /** False until the master has said where an empty log begins. */
+  #isBeginKnown: boolean;
   /** Where the next body byte belongs; what `onBytes` handed out is before it. */
   #nextOffset: number;
   /** <= #nextOffset. */
@@ -84,6 +86,7 @@ export class HAClient {
     this.#start = start;
     this.#isEmpty = start.maxPhyOffset === 0;
     this.#nextOffset = this.#isEmpty ? start.requestOffset : start.maxPhyOffset;
+    this.#isBeginKnown = this.#nextOffset > 0;
     this.#maxPhyOffset = start.maxPhyOffset;
     this.#flushedOffset = start.flushedOffset;
     this.#flow = new FlowMonitor(Infinity, nowMs);
@@ -102,7 +105,7 @@ export class HAClient {
     }
     try {
       this.#decoder.push(chunk, {
-        onHeader: (phyOffset, bodySize) => this.#onHeader(phyOffset, bodySize),
+        onHeader: (phyOffset) => this.#onHeader(phyOffset),
         onBody: (body) => this.#onBody(body, nowMs, effects),
       });
     } catch (error) {
@@ -194,9 +197,12 @@ export class HAClient {
     return { kind: "report", slaveMaxOffset };
   }
 
-  /** Throws `HAFrameError` for a place that is not our end. */
-  #onHeader(phyOffset: number, bodySize: number): void {
-    if (!this.#isEmpty || this.#start.requestOffset > 0) {
+  /**
+   * Throws `HAFrameError` for a place that is not our end. An empty log begins where the first
+   * header says, be it a heartbeat: whatever comes later elsewhere means that bytes are missing.
+   */
+  #onHeader(phyOffset: number): void {
+    if (this.#isBeginKnown) {
       if (phyOffset === this.#nextOffset) return;
       throw new HAFrameError(
         `The master sends bytes of ${phyOffset}, this log ends at ` +
@@ -204,13 +210,14 @@ export class HAClient {
       );
     }
     const { mappedFileSize } = this.#start;
-    if (bodySize > 0 && phyOffset % mappedFileSize !== 0) {
+    if (phyOffset % mappedFileSize !== 0) {
       throw new HAFrameError(
         `The master begins at ${phyOffset}, which is no multiple of this ` +
           `broker's mappedFileSizeCommitLog ${mappedFileSize}`,
       );
     }
-    if (bodySize > 0) this.#nextOffset = phyOffset;
+    this.#isBeginKnown = true;
+    this.#nextOffset = phyOffset;
   }
 
   #onBody(body: Uint8Array, nowMs: number, effects: HAClientEffect[]): void {

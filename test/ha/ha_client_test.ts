@@ -81,12 +81,16 @@ test("HAClient never appends elsewhere than at its end", () => {
 
 test("HAClient with an empty log takes a file boundary only", () => {
   const client = asking(0);
-  assertEquals(client.onBytes(transfer(700, new Uint8Array(0)), 1), []);
+  assertEquals(client.onBytes(transfer(3 * MIB, new Uint8Array(0)), 1), []);
   const effects = client.onBytes(transfer(3 * MIB, new Uint8Array(10)), 2);
   assertEquals(linesOf(effects), [`append ${3 * MIB}+10`]);
   assertEquals(linesOf(client.onAppended(3 * MIB + 10, 0, 3)), [
     `report ${3 * MIB + 10}`,
   ]);
+  const lost = asking(0);
+  lost.onBytes(transfer(3 * MIB, new Uint8Array(0)), 1);
+  const later = lost.onBytes(transfer(3 * MIB + 10, new Uint8Array(0)), 2);
+  assertEquals(linesOf(later), ["SHUTDOWN", "close"]);
   const other = asking(0);
   const refused = other.onBytes(transfer(3 * MIB + 4096, new Uint8Array(1)), 1);
   assertEquals(linesOf(refused), ["SHUTDOWN", "close"]);
