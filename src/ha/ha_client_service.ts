@@ -59,6 +59,8 @@ export interface HAClientServiceView {
 const RETRY_MIN_MS = 200;
 const RETRY_MAX_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Without a byte although the master is ahead: time to ask again. */
+const STARVED_MS = 10_000;
 /** Between two questions for the end of the master's log. */
 const PROBE_INTERVAL_MS = 1_000;
 
@@ -83,6 +85,8 @@ export class HAClientService implements HAClientLinkHost {
   #masterMaxOffset: number | null = null;
   #lag = new LagMeter();
   #nextProbeMs = 0;
+  /** When bytes came last, or none were due. */
+  #progressMs = 0;
   #isProbing = false;
 
   constructor(ports: HAClientServicePorts, options: HAOptions) {
@@ -138,6 +142,7 @@ export class HAClientService implements HAClientLinkHost {
     } else if (link.machine !== null) {
       link.tick();
       this.#probe(link, nowMs);
+      this.#endIfStarved(link, nowMs);
     } else if (
       link.connection === null && nowMs - link.startedMs > CONNECT_TIMEOUT_MS
     ) {
@@ -160,7 +165,7 @@ export class HAClientService implements HAClientLinkHost {
       connectedAt: current?.connectedAt ?? null,
       lastReadTimestamp: this.#lastReadTimestamp,
       lastWriteTimestamp: this.#lastWriteTimestamp,
-      masterMaxOffset: this.#masterMaxOffset,
+      masterMaxOffset: this.#knownMasterMaxOffset(link),
       lagMs: this.#masterMaxOffset === null
         ? null
         : this.#lag.lagMs(this.log.maxOffset, this.clock.monotonicMs()),
@@ -179,6 +184,7 @@ export class HAClientService implements HAClientLinkHost {
 
   onAppended(): void {
     this.#retryMs = RETRY_MIN_MS;
+    this.#progressMs = this.clock.monotonicMs();
     this.#ports.onAppended();
   }
 
@@ -205,6 +211,14 @@ export class HAClientService implements HAClientLinkHost {
     this.#nextAttemptMs = this.clock.monotonicMs() + half +
       this.#ports.random.nextInt(half);
     this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MAX_MS);
+  }
+
+  /** As asked, and at least what the master has sent since. */
+  #knownMasterMaxOffset(link: HAClientView | null): number | null {
+    const asked = this.#masterMaxOffset;
+    return asked === null || link?.state !== "TRANSFER"
+      ? asked
+      : Math.max(asked, this.log.maxOffset);
   }
 
   #stateWithoutMachine(): HAConnectionState {
@@ -270,6 +284,7 @@ export class HAClientService implements HAClientLinkHost {
     this.#lag = new LagMeter();
     this.#lag.note(compared.masterMaxOffset, this.clock.monotonicMs());
     this.#reconnects++;
+    this.#progressMs = this.clock.monotonicMs();
     this.#problem = null;
     this.#reason = null;
     this.logger.info(`Replicating from the master at ${link.address}`, {
@@ -278,6 +293,19 @@ export class HAClientService implements HAClientLinkHost {
       masterMaxOffset: compared.masterMaxOffset,
     });
     link.begin(compared.requestOffset);
+  }
+
+  /** Heartbeats only, while the master is ahead: what comes next may be deleted there. */
+  #endIfStarved(link: HAClientLink, nowMs: number): void {
+    const { maxOffset } = this.log;
+    const masterMaxOffset = this.#masterMaxOffset ?? 0;
+    if (masterMaxOffset <= maxOffset) this.#progressMs = nowMs;
+    if (nowMs - this.#progressMs <= STARVED_MS) return;
+    link.end(
+      "stalled",
+      `The master ends at ${masterMaxOffset}, this broker at ${maxOffset}, and ` +
+        `nothing has come for ${STARVED_MS} ms: it asks again`,
+    );
   }
 
   #probe(link: HAClientLink, nowMs: number): void {
