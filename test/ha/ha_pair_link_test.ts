@@ -146,3 +146,19 @@ test("A slave that comes back on another link is not two copies", async () => {
   await clock.run(3_000);
   assertEquals((await one).status, "FLUSH_SLAVE_TIMEOUT");
 });
+
+test("A slave whose next bytes are deleted under it asks again, and says why", async () => {
+  const pair = pairOf();
+  const { clock, network } = pair.world;
+  const master = (await pair.master.start())!;
+  const slave = (await pair.slave.start())!;
+  await clock.run(1_000);
+  network.link(MASTER, SLAVE).bytesPerSecond = 10_000;
+  for (let count = 0; count < 30; count++) put(pair, 100_000);
+  await clock.run(1_000);
+  await master.store.commitLog.mappedFileQueue.deleteFirstFiles(2);
+  await clock.run(60_000);
+  const view = slave.client!.view();
+  assertEquals(view.problem, "needs-reseed", view.reason ?? "");
+  assert(slave.store.maxPhyOffset < master.store.minPhyOffset);
+});

@@ -36,7 +36,7 @@ export const FAULTS_MIN = 3;
 const MESSAGE = brokerInner();
 const TURNS = 24;
 /** Virtual milliseconds after the last fault within which the pair must have settled. */
-const SETTLE_MAX_MS = 20_000;
+const SETTLE_MAX_MS = 30_000;
 
 export class HAPair {
   readonly clock = new SimClock();

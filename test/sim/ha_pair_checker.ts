@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { assert } from "@std/assert";
 import type { HALink } from "../../src/ha/ha_link.ts";
 import { decodeMessageRecord } from "../../src/model/message_record.ts";
-import type { HALife, HANode } from "./ha_node.ts";
+import type { HANode } from "./ha_node.ts";
 import { compareLogs, isEqualRange } from "./ha_probe.ts";
 
 /** What was promised to a producer. */
@@ -110,7 +110,7 @@ export class HAPairChecker {
     if (found !== undefined) {
       const { problem, reason } = found;
       assert(problem !== "diverged" || this.mayDiverge, reason);
-      return isNamed(master, slave, problem) ? problem : null;
+      return slave.client!.view().problem === problem ? problem : null;
     }
     const view = slave.client!.view();
     const { maxPhyOffset } = master.store;
@@ -132,11 +132,4 @@ export class HAPairChecker {
       `${this.slave.life!.store.maxPhyOffset}, the master at ` +
       `${this.master.life!.store.maxPhyOffset}`;
   }
-}
-
-function isNamed(master: HALife, slave: HALife, problem: string): boolean {
-  if (slave.client!.view().problem === problem) return true;
-  return [...master.service.links].some(({ machine }) =>
-    machine.view(0).problem === problem
-  );
 }
