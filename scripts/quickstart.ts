@@ -44,12 +44,7 @@ say("Starting a name server, a SYNC_MASTER and its SLAVE, each a process:");
 console.log(`$ ${PROGRAM} ${start.join(" ")}`);
 process.env.TEST_PROGRAM = "executable";
 const server = await PocketMQProcess.start(start);
-const listeners = server.ready.listeners as {
-  readonly name: string;
-  readonly node: string;
-  readonly bound: string;
-}[];
-for (const { name, node, bound } of listeners) {
+for (const { bound, name, node = "" } of server.ready.listeners) {
   console.log(`  ${node.padEnd(8)} ${name.padEnd(8)} ${bound}`);
 }
 console.log(`  ready in ${server.ready.ms} ms`);
@@ -67,7 +62,7 @@ if (once) await finish();
 say("It stays up until you press Ctrl-C; its data is then removed.");
 
 function tour(): void {
-  const namesrv = server.address("namesrv");
+  const namesrv = server.address("namesrv", "namesrv");
   say("Sending three messages (any RocketMQ client does the same):");
   pocketmq("produce", TOPIC, "hello", "-n", namesrv, "--tag", "Greeting");
   pocketmq("produce", TOPIC, "how are you", "-n", namesrv, "--key", "order-1");
@@ -118,10 +113,7 @@ function tour(): void {
 }
 
 function adminOf(node: string): string {
-  const listener = listeners.find((it) =>
-    it.node === node && it.name === "admin"
-  );
-  return `http://${listener!.bound}`;
+  return `http://${server.address("admin", node)}`;
 }
 
 function pocketmq(...args: string[]): string {

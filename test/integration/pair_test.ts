@@ -5,17 +5,6 @@ import { PocketMQProcess, runPocketMQ } from "../support/pocketmq_process.ts";
 import { eventually } from "../support/eventually.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
 
-interface NodeListener {
-  name: string;
-  node: string;
-  bound: string;
-}
-
-function boundOf(pair: PocketMQProcess, node: string, name: string): string {
-  const listeners = pair.ready.listeners as unknown as NodeListener[];
-  return listeners.find((it) => it.node === node && it.name === name)!.bound;
-}
-
 function haStatus(admin: string, ...more: string[]) {
   return runPocketMQ(["ha", "status", "--admin", `http://${admin}`, ...more]);
 }
@@ -41,7 +30,7 @@ test("pair: what is sent with SEND_OK is read from the slave's copy; ha status t
   }));
 
 async function visit(pair: PocketMQProcess, folder: string): Promise<void> {
-  const namesrv = boundOf(pair, "namesrv", "namesrv");
+  const namesrv = pair.address("namesrv", "namesrv");
   const sent = await runPocketMQ([
     "produce",
     "T",
@@ -52,12 +41,12 @@ async function visit(pair: PocketMQProcess, folder: string): Promise<void> {
   ]);
   assertEquals(sent.code, 0, sent.stderr);
   assert(sent.stdout.includes("SEND_OK"), sent.stdout);
-  const slaveAdmin = boundOf(pair, "slave", "admin");
+  const slaveAdmin = pair.address("admin", "slave");
   // The slave looks at its master's end once a second.
   await eventually(async () =>
     (await haStatus(slaveAdmin, "--max-lag", "0")).code === 0
   );
-  const master = await haStatus(boundOf(pair, "master", "admin"));
+  const master = await haStatus(pair.address("admin", "master"));
   assertEquals(master.code, 0, master.stdout + master.stderr);
   assert(master.stdout.startsWith("SYNC_MASTER broker-a (id 0)"));
   assert(master.stdout.includes(": healthy"));
