@@ -20,6 +20,7 @@ import {
   startNamesrv,
   withInteropSite,
 } from "./interop_site.ts";
+import { runDriver } from "./java.ts";
 import { OurBroker, type OurBrokerOptions } from "./our_broker.ts";
 import { logEndOf } from "./store_compare.ts";
 import { APACHE_SERVER_VERSIONS, driverVersionOf } from "./versions.ts";
@@ -62,7 +63,7 @@ for (const version of APACHE_SERVER_VERSIONS) {
       );
       await inSync(site, master, 1);
       await load(site, driver, namesrv, COUNT, MORE);
-      await changeTables(site, namesrv, master);
+      await changeTables(site, namesrv, master, version !== "4.9.7");
       const copied = await awaitCopy(site, master, slave, COUNT + MORE);
       assertEquals(copied.minOffset, 0);
       assert(copied.fileCount >= FILE_COUNT_MIN, JSON.stringify(copied));
@@ -81,7 +82,10 @@ for (const version of APACHE_SERVER_VERSIONS) {
         // 5.x waits for its slaves only when asked to.
         settings: { inSyncReplicas: "2" },
       }));
-      await slavesFollow(site, driver, namesrv, master, 15_000);
+      await slavesFollow(site, driver, namesrv, master, {
+        tablesWithinMs: 15_000,
+        beforeLoad: () => specials(site, version, namesrv),
+      });
     });
   });
 }
@@ -94,7 +98,9 @@ test("our slaves follow our SYNC_MASTER", async () => {
       namesrv,
       role: "SYNC_MASTER",
     }));
-    await slavesFollow(site, "5.5.0", namesrv, master, 1_000);
+    await slavesFollow(site, "5.5.0", namesrv, master, {
+      tablesWithinMs: 1_000,
+    });
   });
 });
 
@@ -104,7 +110,7 @@ async function slavesFollow(
   driver: string,
   namesrv: string,
   master: Node,
-  tablesWithinMs: number,
+  story: { tablesWithinMs: number; beforeLoad?: () => Promise<void> },
 ): Promise<void> {
   const slave = (options: Partial<OurBrokerOptions> & { brokerId: number }) =>
     site.own(OurBroker.start({
@@ -117,6 +123,7 @@ async function slavesFollow(
   await createLoadTopics(site, namesrv, master);
   const first = await slave({ brokerId: 1, namesrv });
   await follows(site, first);
+  await story.beforeLoad?.();
   await load(site, driver, namesrv, 0, COUNT);
   const oldest = { ...byAddress, haBootstrap: "min" };
   const second = await slave({ brokerId: 2, settings: oldest });
@@ -133,9 +140,9 @@ async function slavesFollow(
   }
   const late = await awaitCopy(site, master, third, 1);
   assert(late.minOffset > 0, "an empty slave begins at the newest file");
-  await changeTables(site, namesrv, master);
-  await awaitTables(site, master, first, tablesWithinMs);
-  await awaitTables(site, master, third, tablesWithinMs);
+  await changeTables(site, namesrv, master, driver !== "4.9.8");
+  await awaitTables(site, master, first, story.tablesWithinMs);
+  await awaitTables(site, master, third, story.tablesWithinMs);
   await refusesOtherFileSize(
     site,
     await slave({
@@ -143,6 +150,26 @@ async function slavesFollow(
       settings: { ...byAddress, ...OTHER_FILE_SIZE },
     }),
   );
+}
+
+/**
+ * What an Apache master writes by itself: delayed messages, half messages and
+ * what ends them, and timers. 4.9 does not list the topics of transactions.
+ */
+async function specials(
+  site: InteropSite,
+  version: string,
+  namesrv: string,
+): Promise<void> {
+  const timers = version === "5.5.0" ? 1 : 0;
+  const done = await runDriver(driverVersionOf(version), [
+    "specials",
+    `namesrv=${namesrv}`,
+    "topic=LoadA",
+    "count=20",
+    `timers=${timers}`,
+  ], site.folder);
+  assertEquals(done.result, { ok: 40 + timers * 20, faults: 0 }, done.output);
 }
 
 async function refusesOtherFileSize(

@@ -8,6 +8,7 @@ import type { OurBroker } from "./our_broker.ts";
 import { compareStores, type StoreComparison } from "./store_compare.ts";
 
 const UPDATE_CONSUMER_OFFSET = 15;
+const UPDATE_AND_CREATE_TOPIC = 17;
 const TOPICS = ["LoadA", "LoadB"];
 
 /** Against SMALL_FILES. */
@@ -98,24 +99,41 @@ export async function load(
   assertEquals(done.result, { ok: count, faults: 0 }, done.output);
 }
 
-/** Changes one row of each table that clients can change. */
+/** Changes one row of each table that clients can change; 5.x also has attributes of topics. */
 export async function changeTables(
   site: InteropSite,
   namesrv: string,
   master: Node,
+  withAttributes: boolean,
 ): Promise<void> {
   const at = ["--broker", master.address];
   await site.run(namesrv, "topic", "create", "Later", "--queues", "3", ...at);
   await site.run(namesrv, "group", "create", "later", ...at);
   const client = await RawClient.open(master.address);
-  const answer = await client.invoke(UPDATE_CONSUMER_OFFSET, {
+  const invoke = async (code: number, fields: Record<string, string>) => {
+    const answer = await client.invoke(code, fields);
+    assertEquals(answer.code, 0, answer.remark ?? undefined);
+  };
+  await invoke(UPDATE_CONSUMER_OFFSET, {
     consumerGroup: "later",
     topic: "LoadA",
     queueId: "2",
     commitOffset: "7",
   });
+  if (withAttributes) {
+    await invoke(UPDATE_AND_CREATE_TOPIC, {
+      topic: "Attributed",
+      defaultTopic: "TBW102",
+      readQueueNums: "2",
+      writeQueueNums: "2",
+      perm: "6",
+      topicFilterType: "SINGLE_TAG",
+      topicSysFlag: "0",
+      order: "false",
+      attributes: "+message.type=FIFO",
+    });
+  }
   client.close();
-  assertEquals(answer.code, 0, answer.remark ?? undefined);
 }
 
 /** Waits until slave and master hold the same bytes; returns what was compared. */

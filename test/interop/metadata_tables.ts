@@ -8,7 +8,7 @@ const GET_ALL_CONSUMER_OFFSET = 43;
 const GET_ALL_DELAY_OFFSET = 45;
 const GET_ALL_SUBSCRIPTIONGROUP_CONFIG = 201;
 
-/** Fields that 4.9 and 5.x both have. */
+/** Fields that 4.9 and 5.x both have, and the attributes of 5.x, where there are any. */
 const TOPIC_FIELDS = [
   "readQueueNums",
   "writeQueueNums",
@@ -16,6 +16,7 @@ const TOPIC_FIELDS = [
   "topicFilterType",
   "topicSysFlag",
   "order",
+  "attributes",
 ];
 const GROUP_FIELDS = [
   "consumeEnable",
@@ -86,7 +87,12 @@ function picked(table: Table, fields: string[]): Table {
   return Object.fromEntries(
     Object.entries(table).map(([name, row]) => [
       name,
-      Object.fromEntries(fields.map((it) => [it, (row as Table)[it]])),
+      Object.fromEntries(
+        fields.map((it) => [it, (row as Table)[it]])
+          .filter(([it, value]) =>
+            it !== "attributes" || JSON.stringify(value ?? {}) !== "{}"
+          ),
+      ),
     ]),
   );
 }

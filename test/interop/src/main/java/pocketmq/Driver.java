@@ -26,6 +26,9 @@ public final class Driver {
             case "load":
                 Load.run(arguments);
                 break;
+            case "specials":
+                Specials.run(arguments);
+                break;
             case "send":
                 Sender.run(arguments);
                 break;
