@@ -110,6 +110,10 @@ export class TopicConfigManager {
     const { file, loaded } = this.#file.replacedBy(text);
     const before = this.#deleted.deletions;
     const table = new Map(loaded.table);
+    // A 4.9 master has records of system topics before its table has them.
+    const system = new Set(
+      systemTopicConfigs(this.#options).map((it) => it.topicName),
+    );
     const merged = () => {
       for (const name of this.#local) {
         const config = this.#topics.get(name);
@@ -117,7 +121,9 @@ export class TopicConfigManager {
         table.set(name, config);
         file.keep(name, this.#file);
       }
-      const gone = [...this.#topics.keys()].filter((it) => !table.has(it));
+      const gone = [...this.#topics.keys()].filter((it) =>
+        !table.has(it) && !system.has(it)
+      );
       const nowMs = this.#ports.clock.nowMs();
       const deleted = this.#deleted.after(
         gone,
