@@ -111,9 +111,16 @@ export function assembleBroker(
   const parts = new BrokerParts(ports, broker, store);
   parts.load();
   const identity = identityOf(broker);
-  const ha = assembleHA(ports, options, store, client, identity);
+  const ha: HACoordinator = assembleHA(
+    ports,
+    options,
+    store,
+    client,
+    identity,
+    () => registration.registerAgain(),
+  );
   const metadata = assembleMetadata(ports, broker, parts, client, ha);
-  const registration = new BrokerRegistration(
+  const registration: BrokerRegistration = new BrokerRegistration(
     {
       outerAPI: new BrokerOuterAPI(client),
       topics: parts.topicConfigManager,
@@ -215,6 +222,7 @@ function assembleHA(
   store: MessageStore,
   client: RemotingClient,
   identity: BrokerIdentity,
+  askForMaster: () => void,
 ): HACoordinator {
   const { logger } = ports;
   const masterAddressOf = (haAddress: string | null): string | null =>
@@ -257,6 +265,7 @@ function assembleHA(
       admit: (addr) => slaveSizes.admit(addr),
       haAddress: identity.haServerAddr,
       masterAddressOf,
+      askForMaster,
       onReplicated: (offset) => {
         // What has been seen stays seen, also when the slave that had it leaves.
         if (offset > store.replicatedOffset) store.replicatedOffset = offset;

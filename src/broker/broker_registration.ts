@@ -158,6 +158,13 @@ export class BrokerRegistration {
     }
   }
 
+  /** Registers anew with those that know us: a slave asks so where its master is now. */
+  registerAgain(): void {
+    for (const it of this.#namesrvs.values()) {
+      if (it.isRegistered && it.running === undefined) it.changes = null;
+    }
+  }
+
   /** The connection to a name server ended: whether it still knows us is unknown. */
   onConnectionClosed(address: string): void {
     const namesrv = this.#namesrvs.get(address);

@@ -198,10 +198,35 @@ function sayWhere(context: CliContext, { child, listeners, name }: PairNode) {
   printLine(context, `${name.padEnd(8)} pid ${child.pid}${url}`);
 }
 
-/** A node that was killed: how to start it again. */
-function sayEnded(context: CliContext, { args, name }: PairNode): void {
+/** A node that was killed: how to start it again, on the ports that it had. */
+function sayEnded(context: CliContext, node: PairNode): void {
+  const args = withPort(
+    withPort(node.args, "--listen-port", portOf(node, mainListener(node))),
+    "--admin-port",
+    portOf(node, "admin"),
+  );
   printLine(
     context,
-    `the ${name} has ended; start it again by: pocketmq ${args.join(" ")}`,
+    `the ${node.name} has ended; start it again by: pocketmq ${args.join(" ")}`,
   );
+}
+
+function mainListener({ name }: PairNode): ServerListener["name"] {
+  return name === "namesrv" ? "namesrv" : "broker";
+}
+
+function portOf(
+  { listeners }: PairNode,
+  name: ServerListener["name"],
+): string {
+  const bound = listeners.find((it) => it.name === name)?.bound ?? "";
+  return bound.slice(bound.lastIndexOf(":") + 1);
+}
+
+function withPort(
+  args: readonly string[],
+  flag: string,
+  port: string,
+): readonly string[] {
+  return args.map((it, index) => args[index - 1] === flag ? port : it);
 }

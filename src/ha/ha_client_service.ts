@@ -101,6 +101,12 @@ export class HAClientService implements HAClientLinkHost {
     return this.#masterAddr;
   }
 
+  /** True while the link to the master works. */
+  get isTransferring(): boolean {
+    const link = this.#link;
+    return link !== null && link.machine !== null && !link.isEnded;
+  }
+
   /** `host:port` of the master's HA port; another one ends the link. */
   follow(address: string): void {
     if (address === this.#masterAddr) return;
@@ -249,7 +255,7 @@ export class HAClientService implements HAClientLinkHost {
       (error: unknown) =>
         link.end(
           "disconnected",
-          `Cannot connect to the master at ${address}: ${messageOf(error)}` +
+          `The master is out of reach: ${messageOf(error)}` +
             ((error as { code?: unknown }).code === "ECONNRESET"
               ? STRANGER_HINT
               : ""),

@@ -45,6 +45,8 @@ export interface HACoordinatorPorts {
   masterAddressOf(haAddress: string | null): string | null;
   /** Why the slave that connects from `addr` must not be served; null when it may. */
   admit(addr: string): AdmissionAnswer | Promise<AdmissionAnswer>;
+  /** A slave has lost its master: the name servers may know where it is now. */
+  askForMaster(): void;
   /** Slaves alive now have acked up to here. */
   onReplicated(offset: number): void;
 }
@@ -57,6 +59,8 @@ export interface MasterRegistration {
 
 /** Between two looks at the state. */
 const LOOK_INTERVAL_MS = 500;
+/** Between two questions for a master that is gone. */
+const ASK_INTERVAL_MS = 2_000;
 
 /** Replication of one broker. */
 export class HACoordinator {
@@ -70,9 +74,12 @@ export class HACoordinator {
   readonly #logger: Logger;
   #shown: HAStateWord | null = null;
   #nextLookMs = 0;
+  #nextAskMs = 0;
   #role: HARole;
   #options: HAOptions;
   #masterAddr: string | null = null;
+  /** What name servers said last, until it is acted upon. */
+  #announced: MasterRegistration | null = null;
 
   constructor(ports: HACoordinatorPorts, role: HARole, options: HAOptions) {
     const { clock, log, onReplicated } = ports;
@@ -143,7 +150,18 @@ export class HACoordinator {
     const nowMs = this.#ports.clock.monotonicMs();
     if (nowMs < this.#nextLookMs) return;
     this.#nextLookMs = nowMs + LOOK_INTERVAL_MS;
+    this.#followAnnounced();
     this.#tellState();
+    this.#askForMaster(nowMs);
+  }
+
+  /** Registration comes every 30 s; a master that has moved is looked for sooner. */
+  #askForMaster(nowMs: number): void {
+    const isFixed = this.#options.haMasterAddress !== "";
+    if (this.#role !== "SLAVE" || isFixed || nowMs < this.#nextAskMs) return;
+    if (this.client.view().problem !== "disconnected") return;
+    this.#nextAskMs = nowMs + ASK_INTERVAL_MS;
+    this.#ports.askForMaster();
   }
 
   /** Followers. */
@@ -194,12 +212,22 @@ export class HACoordinator {
   }
 
   /** A name server has answered; without a master, the last one known stays. */
-  onRegistered({ haServerAddr, masterAddr }: MasterRegistration): void {
+  onRegistered(registration: MasterRegistration): void {
     if (this.#role !== "SLAVE") return;
-    if (masterAddr !== undefined) this.#masterAddr = masterAddr;
+    if (registration.masterAddr === undefined) return;
+    this.#announced = registration;
+    this.#followAnnounced();
+  }
+
+  /** A master whose link works has not moved, whoever else claims its place. */
+  #followAnnounced(): void {
+    const announced = this.#announced;
+    if (announced === null || this.client.isTransferring) return;
+    this.#announced = null;
+    this.#masterAddr = announced.masterAddr ?? null;
     const isFixed = this.#options.haMasterAddress !== "";
-    if (haServerAddr !== undefined && !isFixed) {
-      this.client.follow(haServerAddr);
+    if (announced.haServerAddr !== undefined && !isFixed) {
+      this.client.follow(announced.haServerAddr);
     }
   }
 }

@@ -245,3 +245,16 @@ test("BrokerRegistration passes on what a name server says of the master", async
   await site.settle();
   assertEquals(site.registered, [site.result]);
 });
+
+test("BrokerRegistration.registerAgain() does not wait for the period", async () => {
+  const site = new Site({ namesrvAddr: "a:1" });
+  site.registration.start();
+  await site.settle();
+  site.calls.length = 0;
+  assertEquals(await site.after(100), []);
+  site.registration.registerAgain();
+  assertEquals((await site.after(100)).map((it) => it.slice(0, 7)), [
+    "a:1 103",
+  ]);
+  assertEquals(await site.after(100), []);
+});

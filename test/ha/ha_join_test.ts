@@ -133,7 +133,7 @@ test("haAckAfterFlush acknowledges what is flushed", () =>
     await stopAll(slave, master);
   }));
 
-test("a slave finds its master by the name server, whoever starts first", () =>
+test("a slave finds its master by the name server, also after it has moved", () =>
   withTempDirectory(async (folder) => {
     const logger = new FakeLogger();
     const namesrv = new NamesrvController(
@@ -152,7 +152,7 @@ test("a slave finds its master by the name server, whoever starts first", () =>
     );
     await namesrv.start();
     const namesrvAddr = `127.0.0.1:${namesrv.listener.port}`;
-    const master = await startMaster(`${folder}/m`, {
+    let master = await startMaster(`${folder}/m`, {
       broker: { namesrvAddr },
     });
     await eventually(() =>
@@ -166,6 +166,12 @@ test("a slave finds its master by the name server, whoever starts first", () =>
     await caughtUp(master, slave);
     assertEquals(slave.controller.ha.haMasterAddress, master.haAddress);
     assertEquals(slave.controller.ha.masterAddress, master.address);
+    // It moves to other ports, and is found there long before the next period.
+    await master.controller.stop();
+    master = await startMaster(`${folder}/m`, { broker: { namesrvAddr } });
+    await sends(master, 10);
+    await caughtUp(master, slave);
+    assertEquals(slave.controller.ha.haMasterAddress, master.haAddress);
     await stopAll(slave, master);
     await namesrv.stop();
   }));
