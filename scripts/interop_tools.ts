@@ -1,6 +1,16 @@
-/** Brings what the interop tests need: JDK and Maven from Debian's packages, the drivers compiled. */
+/**
+ * Brings what the interop tests need: JDK and Maven from Debian's packages,
+ * the drivers compiled, Apache's servers and tools resolved. What is newer
+ * than its sources is not made again.
+ */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  APACHE_SERVER_VERSIONS,
+  ROCKETMQ_VERSIONS,
+} from "../test/interop/versions.ts";
 
-import { ROCKETMQ_VERSIONS } from "../test/interop/versions.ts";
+const FOLDER = "test/interop/";
+const SOURCES = `${FOLDER}src/main/java/pocketmq/`;
 
 interface Finished {
   ok: boolean;
@@ -18,9 +28,15 @@ export function prepareInterop(): string | null {
     }
   }
   for (const version of ROCKETMQ_VERSIONS) {
-    const compiled = mavenCompile(version);
+    const compiled = compileDrivers(version);
     if (!compiled.ok) {
       return `Cannot compile the interop drivers with ${version}:\n${compiled.text}`;
+    }
+  }
+  for (const version of APACHE_SERVER_VERSIONS) {
+    const resolved = resolveServers(version);
+    if (!resolved.ok) {
+      return `Cannot resolve Apache's servers ${version}:\n${resolved.text}`;
     }
   }
   return null;
@@ -50,15 +66,43 @@ function installFromDebian(): string {
     : `apt-get failed:\n${update.text}${install.text}`;
 }
 
-function mavenCompile(version: string): Finished {
+function compileDrivers(version: string): Finished {
+  const sources = readdirSync(SOURCES).map((name) => SOURCES + name);
+  const target = `${FOLDER}target/${version}`;
+  if (
+    isMade(`${target}/classpath`, [`${FOLDER}pom.xml`]) &&
+    isMade(`${target}/classes/pocketmq/Driver.class`, sources)
+  ) {
+    return { ok: true, text: "" };
+  }
+  return maven("pom.xml", version, ["compile"]);
+}
+
+function resolveServers(version: string): Finished {
+  const classpath = `${FOLDER}target/servers-${version}/classpath`;
+  return isMade(classpath, [`${FOLDER}servers.xml`])
+    ? { ok: true, text: "" }
+    : maven("servers.xml", version, ["initialize"]);
+}
+
+/** True when `made` is newer than its sources and, if a classpath, all its jars are there. */
+function isMade(made: string, sources: string[]): boolean {
+  if (!existsSync(made)) return false;
+  const madeAt = statSync(made).mtimeMs;
+  if (sources.some((it) => statSync(it).mtimeMs > madeAt)) return false;
+  if (!made.endsWith("/classpath")) return true;
+  return readFileSync(made, "utf8").trim().split(":").every(existsSync);
+}
+
+function maven(pom: string, version: string, goals: string[]): Finished {
   return spawn([
     "mvn",
     "-q",
     "-B",
     "-f",
-    "test/interop/pom.xml",
+    FOLDER + pom,
     `-Drocketmq.version=${version}`,
-    "compile",
+    ...goals,
   ]);
 }
 

@@ -1,6 +1,7 @@
 /**
- * The tour: builds the executable, starts it, sends and receives a few
- * messages, shows the admin answer, and stays up until Ctrl-C.
+ * The tour: builds the executable, starts a name server, a master and its
+ * slave, sends and receives a few messages, reads the slave's copy, shows what
+ * both say of each other, and stays up until Ctrl-C.
  * `--once` ends after the tour with exit 0.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -29,7 +30,7 @@ const free = await portsAreFree();
 const ports = free ? DEFAULT_PORTS : { namesrv: 0, broker: 0, admin: 0 };
 if (!free) say("The usual ports are taken here, so free ones are used.");
 const start = [
-  "standalone",
+  "pair",
   "--store",
   folder,
   "--namesrv-port",
@@ -39,12 +40,12 @@ const start = [
   "--admin-port",
   String(ports.admin),
 ];
-say("Starting name server, broker and admin server in one process:");
+say("Starting a name server, a SYNC_MASTER and its SLAVE, each a process:");
 console.log(`$ ${PROGRAM} ${start.join(" ")}`);
 process.env.TEST_PROGRAM = "executable";
 const server = await PocketMQProcess.start(start);
-for (const { name, bound } of server.ready.listeners) {
-  console.log(`  ${name.padEnd(8)} ${bound}`);
+for (const { bound, name, node = "" } of server.ready.listeners) {
+  console.log(`  ${node.padEnd(8)} ${name.padEnd(8)} ${bound}`);
 }
 console.log(`  ready in ${server.ready.ms} ms`);
 
@@ -61,7 +62,7 @@ if (once) await finish();
 say("It stays up until you press Ctrl-C; its data is then removed.");
 
 function tour(): void {
-  const namesrv = server.address("namesrv");
+  const namesrv = server.address("namesrv", "namesrv");
   say("Sending three messages (any RocketMQ client does the same):");
   pocketmq("produce", TOPIC, "hello", "-n", namesrv, "--tag", "Greeting");
   pocketmq("produce", TOPIC, "how are you", "-n", namesrv, "--key", "order-1");
@@ -85,18 +86,34 @@ function tour(): void {
   if (got.join() !== "goodbye,hello,how are you") {
     throw new Error(`Sent three messages and received: ${got.join(", ")}`);
   }
-  say("What the admin server says of replication, and of the topic:");
-  const admin = `http://${server.address("admin")}`;
-  run(
-    ["curl", "-s", `${admin}/admin/ha`],
-    () => fetchText(`${admin}/admin/ha`),
-  );
-  pocketmq("topic", "show", TOPIC, "-n", namesrv);
+  say("The same messages in the slave's copy of the log, read from its files:");
+  const copy = pocketmq("store", "dump", `${folder}/slave`, "--topic", TOPIC);
+  if (copy.trim().split("\n").length !== 3) {
+    throw new Error("The slave's copy does not have the three messages");
+  }
+  say("What the master and the slave say of each other, for people:");
+  const admin = adminOf("master");
+  for (const url of [admin, adminOf("slave")]) {
+    // A slave looks at the end of its master's log once a second.
+    pocketmq("ha", "status", "--admin", url);
+  }
+  say("and for programs:");
+  for (const url of [admin, adminOf("slave")]) {
+    run(
+      ["curl", "-s", `${url}/admin/ha`],
+      () => fetchText(`${url}/admin/ha`),
+    );
+  }
   say(`Next:
   point a RocketMQ client at name server ${namesrv}
   open ${admin}/ in a browser
+  kill one of the two brokers and watch the other: ${PROGRAM} ha status --watch --admin ${admin}
   ${PROGRAM} --help
   README.md tells about configuration, limits and the store's files`);
+}
+
+function adminOf(node: string): string {
+  return `http://${server.address("admin", node)}`;
 }
 
 function pocketmq(...args: string[]): string {
@@ -136,7 +153,17 @@ function say(text: string): void {
 }
 
 async function portsAreFree(): Promise<boolean> {
-  const wanted = [9876, 10909, 10911, 10912, 10913];
+  const wanted = [
+    9876,
+    10909,
+    10911,
+    10912,
+    10913,
+    10919,
+    10921,
+    10922,
+    10923,
+  ];
   const results = await Promise.all(
     wanted.map((port) =>
       new Promise<boolean>((resolve) => {

@@ -6,7 +6,8 @@ const offset = z.number().int().nullable();
 
 const HAConnectionSchema = z.object({
   addr: z.string(),
-  state: z.string(),
+  state: z.enum(["READY", "HANDSHAKE", "TRANSFER", "SUSPEND", "SHUTDOWN"]),
+  reason: z.string().nullable(),
   inSync: z.boolean(),
   slaveRequestOffset: offset,
   transferFromWhere: offset,
@@ -14,6 +15,8 @@ const HAConnectionSchema = z.object({
   diff: offset,
   lagMs: offset,
   transferredByteInSecond: offset,
+  inFlightBytes: offset,
+  silentMs: offset,
   connectedAt: offset,
   lastAckAt: offset,
 }).openapi("HAConnectionInfo");
@@ -75,6 +78,10 @@ export const HAStatusSchema = z.object({
   syncMode: z.enum(["strict", "degrade", "async"]).nullable(),
   haConnectionInfo: z.array(HAConnectionSchema),
   haClientRuntimeInfo: HAClientSchema.nullable(),
+  /** Where a slave asks for tables and positions. */
+  metadataAddress: z.string().nullable(),
+  /** Why a master serves positions without those of its slaves. */
+  offsetRecoveryReason: z.string().nullable(),
   metadata: z.object({
     topics: MetadataSetSchema,
     subscriptionGroups: MetadataSetSchema,
@@ -111,7 +118,7 @@ export function haRoutes(admin: HAAdmin): OpenAPIHono {
     app.post(path, () => {
       throw new ProblemError(
         501,
-        "This version has no replication: a broker is always an ASYNC_MASTER on its own",
+        "This version changes roles and re-seeds by configuration and restart only: set brokerRole, or start with an empty store",
       );
     });
   }

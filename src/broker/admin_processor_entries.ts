@@ -13,6 +13,10 @@ import {
   groupAdminProcessors,
 } from "./processor/group_admin_processor.ts";
 import {
+  type HAStatusDeps,
+  haStatusProcessors,
+} from "./processor/ha_status_processor.ts";
+import {
   type OffsetAdminDeps,
   offsetAdminProcessors,
 } from "./processor/offset_admin_processor.ts";
@@ -34,6 +38,7 @@ export type AdminBrokerDeps =
   & ConfigAdminDeps
   & ConnectionAdminDeps
   & GroupAdminDeps
+  & HAStatusDeps
   & OffsetAdminDeps
   & RuntimeInfoDeps
   & StatsAdminDeps
@@ -50,4 +55,5 @@ export function* adminProcessorEntries(
   yield* connectionAdminProcessors(deps);
   yield* statsAdminProcessors(deps);
   yield* runtimeInfoProcessors(deps);
+  yield* haStatusProcessors(deps);
 }

@@ -1,4 +1,6 @@
 /** BrokerAssembly: makes the parts of one broker fit together; called once its ports are bound. */
+import { HACoordinator } from "../ha/ha_coordinator.ts";
+import type { HAOptions } from "../ha/ha_options.ts";
 import type { Clock } from "../io/clock.ts";
 import type { FileSystem } from "../io/file_system.ts";
 import type { Host } from "../io/host.ts";
@@ -16,9 +18,14 @@ import type { MessageStoreOptions } from "../store/store_options.ts";
 import { type BrokerAddresses, joinHostPort } from "./broker_addresses.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import { type BrokerIdentity, BrokerOuterAPI } from "./broker_outer_api.ts";
+import { BrokerMetadata } from "./broker_metadata.ts";
 import { BrokerParts } from "./broker_parts.ts";
 import type { BoundPorts } from "./broker_ports.ts";
 import { BrokerRegistration } from "./broker_registration.ts";
+import { HANeighbours } from "./ha_neighbours.ts";
+import { HAMasterProbe } from "./ha_master_probe.ts";
+import { HASlaveSizes } from "./ha_slave_sizes.ts";
+import { metadataAddressOf } from "./metadata_address.ts";
 import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
 import { BrokerProcessors } from "./processor_table.ts";
 import type { ShutdownGate } from "./shutdown_gate.ts";
@@ -39,13 +46,14 @@ export interface BrokerPorts {
 export interface BrokerControllerOptions {
   readonly broker: BrokerOptions;
   readonly store: MessageStoreOptions;
+  readonly ha: HAOptions;
   readonly remotingServer: RemotingServerOptions;
   readonly remotingClient: RemotingClientOptions;
 }
 
 /** A bound port, as start-up lines show it. */
 export interface BrokerListener {
-  readonly name: "broker" | "vip";
+  readonly name: "broker" | "vip" | "ha";
   /** `host:port` as bound. */
   readonly bound: string;
   /** `host:port` as told to others. */
@@ -63,6 +71,9 @@ export interface RunningBroker {
   readonly parts: BrokerParts;
   readonly processors: BrokerProcessors;
   readonly registration: BrokerRegistration;
+  readonly ha: HACoordinator;
+  readonly neighbours: HANeighbours;
+  readonly metadata: BrokerMetadata;
 }
 
 /** The options with what only the bound ports and the host can tell. */
@@ -78,7 +89,7 @@ export function resolveOptions(
       ...options.broker,
       brokerName: options.broker.brokerName || host.hostname(),
       listenPort: bound.broker.port,
-      haListenPort: bound.haListenPort,
+      haListenPort: bound.ha.port,
       brokerIP1: addresses.brokerIP1,
       brokerIP2: addresses.brokerIP2,
     },
@@ -100,12 +111,22 @@ export function assembleBroker(
   const parts = new BrokerParts(ports, broker, store);
   parts.load();
   const identity = identityOf(broker);
-  const registration = new BrokerRegistration(
+  const ha: HACoordinator = assembleHA(
+    ports,
+    options,
+    store,
+    client,
+    identity,
+    () => registration.registerAgain(),
+  );
+  const metadata = assembleMetadata(ports, broker, parts, client, ha);
+  const registration: BrokerRegistration = new BrokerRegistration(
     {
       outerAPI: new BrokerOuterAPI(client),
       topics: parts.topicConfigManager,
       clock,
       logger: logger.child("namesrv"),
+      onRegistered: (result) => ha.onRegistered(result),
     },
     identity,
     broker,
@@ -123,6 +144,8 @@ export function assembleBroker(
       storeHost,
       uniqIds: new MessageClientIDSetter(storeHost.address, host.pid, random),
       gate,
+      ha,
+      metadata,
       configuration: ports.configuration,
       registerChanges: () => registration.registerChanges(),
       diskSpace: () => fileSystem.diskSpace(broker.storePathRootDir),
@@ -130,8 +153,129 @@ export function assembleBroker(
     broker,
     options.store,
   );
+  const neighbours = new HANeighbours({
+    client,
+    clock,
+    logger: logger.child("ha"),
+    identity,
+    namesrvAddr: () => broker.namesrvAddr,
+    isWithoutMaster: () => ha.role === "SLAVE" && ha.haMasterAddress === null,
+    onWarning: (warning) => {
+      ha.neighbourWarning = warning;
+    },
+  });
   const listeners = listenersOf(bound, addresses);
-  return { options, identity, listeners, parts, processors, registration };
+  return {
+    options,
+    identity,
+    listeners,
+    parts,
+    processors,
+    registration,
+    ha,
+    metadata,
+    neighbours,
+  };
+}
+
+function assembleMetadata(
+  { clock, logger }: BrokerPorts,
+  broker: BrokerOptions,
+  parts: BrokerParts,
+  client: RemotingClient,
+  ha: HACoordinator,
+): BrokerMetadata {
+  return new BrokerMetadata({
+    parts,
+    client,
+    clock,
+    logger: logger.child("metadata"),
+    isSlave: () => ha.role === "SLAVE",
+    masterAddress: () =>
+      metadataAddressOf({
+        masterAddressKey: ha.options.masterAddress || null,
+        haAddress: ha.haMasterAddress,
+        masterAddr: ha.registeredMasterAddr,
+      }),
+    refusal: metadataRefusal(ha),
+  }, broker);
+}
+
+/**
+ * Tables follow a master only once its log was found to be this slave's: they
+ * delete topics, and those of a master that lost its store would delete all.
+ */
+function metadataRefusal(ha: HACoordinator): () => string | null {
+  let comparedAddr: string | null = null;
+  return () => {
+    const { masterAddr, problem, reason, state } = ha.client.view();
+    if (state === "TRANSFER") comparedAddr = masterAddr;
+    const isCompared = comparedAddr !== null && comparedAddr === masterAddr;
+    if (isCompared && problem !== "diverged") return null;
+    return reason ?? "The logs have not been compared yet";
+  };
+}
+
+function assembleHA(
+  ports: BrokerPorts,
+  { broker, ha: options }: BrokerControllerOptions,
+  store: MessageStore,
+  client: RemotingClient,
+  identity: BrokerIdentity,
+  askForMaster: () => void,
+): HACoordinator {
+  const { logger } = ports;
+  const masterAddressOf = (haAddress: string | null): string | null =>
+    metadataAddressOf({
+      masterAddressKey: ha.options.masterAddress || null,
+      haAddress,
+      masterAddr: ha.registeredMasterAddr,
+    });
+  const probe: HAMasterProbe = new HAMasterProbe({
+    client,
+    log: store.replicaLog,
+    logger: logger.child("ha"),
+    masterAddressOf,
+    identity,
+    haBootstrap: () => ha.options.haBootstrap,
+    onFileSizeAdopted: (mappedFileSizeCommitLog) =>
+      ports.configuration.found?.(
+        { mappedFileSizeCommitLog },
+        "as its master has it",
+      ),
+    isFileSizeExplicit: store.options.explicitKeys.includes(
+      "mappedFileSizeCommitLog",
+    ),
+    selectOneMessageByOffset: (offset) =>
+      store.selectOneMessageByOffset(offset),
+  });
+  const slaveSizes = new HASlaveSizes({
+    client,
+    clock: ports.clock,
+    identity,
+    namesrvAddr: () => broker.namesrvAddr,
+    mappedFileSize: () => store.replicaLog.mappedFileSize,
+  });
+  const ha: HACoordinator = new HACoordinator(
+    {
+      ...ports,
+      log: store.replicaLog,
+      store,
+      probe,
+      admit: (addr) => slaveSizes.admit(addr),
+      haAddress: identity.haServerAddr,
+      masterAddressOf,
+      askForMaster,
+      onReplicated: (offset) => {
+        // What has been seen stays seen, also when the slave that had it leaves.
+        if (offset > store.replicatedOffset) store.replicatedOffset = offset;
+      },
+    },
+    broker.brokerRole,
+    options,
+  );
+  store.slaveNeedsFrom = () => ha.service.slaveNeedsFrom;
+  return ha;
 }
 
 function identityOf(broker: BrokerOptions): BrokerIdentity {
@@ -147,13 +291,17 @@ function identityOf(broker: BrokerOptions): BrokerIdentity {
 
 function listenersOf(
   bound: BoundPorts,
-  { brokerIP1, why }: BrokerAddresses,
+  { brokerIP1, brokerIP2, why, whyIP2 }: BrokerAddresses,
 ): BrokerListener[] {
-  const all = [["broker", bound.broker], ["vip", bound.vip]] as const;
-  return all.map(([name, listener]) => ({
+  const all = [
+    ["broker", bound.broker, brokerIP1, why],
+    ["vip", bound.vip, brokerIP1, why],
+    ["ha", bound.ha, brokerIP2, whyIP2],
+  ] as const;
+  return all.map(([name, { hostname, port }, host, reason]) => ({
     name,
-    bound: joinHostPort(listener.hostname, listener.port),
-    advertised: joinHostPort(brokerIP1, listener.port),
-    why,
+    bound: joinHostPort(hostname, port),
+    advertised: joinHostPort(host, port),
+    why: reason,
   }));
 }

@@ -4,7 +4,9 @@
  * Start: bind ports (connections are reset), open the store, read the tables,
  * let clients in, register. Stop: the same, backwards.
  */
+import type { HACoordinator } from "../ha/ha_coordinator.ts";
 import type { Timer } from "../io/clock.ts";
+import type { Connection, Listener } from "../io/network.ts";
 import { RemotingClient } from "../remoting/remoting_client.ts";
 import { RemotingServer } from "../remoting/remoting_server.ts";
 import type { RequestProcessor } from "../remoting/request_processor.ts";
@@ -18,6 +20,7 @@ import {
   resolveOptions,
   type RunningBroker,
 } from "./broker_assembly.ts";
+import type { BrokerMetadata } from "./broker_metadata.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import type { BrokerIdentity } from "./broker_outer_api.ts";
 import type { BrokerParts } from "./broker_parts.ts";
@@ -27,6 +30,8 @@ import { startErrorOf } from "./broker_start_error.ts";
 import { ShutdownGate } from "./shutdown_gate.ts";
 
 const TICK_INTERVAL_MS = 100;
+/** How long a stop waits for slaves to have everything. */
+const HA_DRAIN_MS = 2_000;
 
 /** One broker. */
 export class BrokerController {
@@ -38,6 +43,7 @@ export class BrokerController {
   readonly #client: RemotingClient;
   #options: BrokerControllerOptions;
   #running: RunningBroker | null = null;
+  #haListener: Listener | null = null;
   #timer: Timer | null = null;
   #stopped: Promise<void> | null = null;
 
@@ -52,16 +58,20 @@ export class BrokerController {
       options.remotingServer,
       this.#table,
       {
-        onClosed: (connection) =>
-          this.#running?.parts.onConnectionClosed(connection),
+        onClosed: (connection) => {
+          this.#running?.parts.onConnectionClosed(connection);
+          this.#running?.metadata.onConnectionClosed(connection);
+        },
       },
     );
     this.#client = new RemotingClient(
       { network: ports.network, clock, logger },
       options.remotingClient,
     );
-    this.#client.onClosed = (address) =>
+    this.#client.onClosed = (address) => {
       this.#running?.registration.onConnectionClosed(address);
+      this.#running?.metadata.onClientClosed(address);
+    };
   }
 
   /** Rejects with `BrokerStartError` or `StoreStartError`; nothing stays open then. */
@@ -70,9 +80,13 @@ export class BrokerController {
     try {
       const bound = await bindPorts(
         this.#ports.network,
-        (at) => this.#server.listen(at),
+        {
+          remoting: (at) => this.#server.listen(at),
+          ha: (at) => this.#network.listen(at, this.#acceptHA),
+        },
         this.#options.broker,
       );
+      this.#haListener = bound.ha;
       const { host } = this.#ports;
       const addresses = chooseAddresses(
         this.#options.broker,
@@ -95,6 +109,7 @@ export class BrokerController {
       this.#open(this.#running);
     } catch (error) {
       await this.#server.stop(0);
+      await this.#haListener?.close();
       await this.#client.close();
       await store?.shutdown();
       throw startErrorOf(error, this.#options.broker.storePathRootDir);
@@ -123,8 +138,10 @@ export class BrokerController {
     this.#running = { ...running, options: this.#options };
     running.parts.messageStore.reconfigure(options.store);
     running.parts.reconfigure(broker);
+    running.metadata.reconfigure(broker);
     running.processors.reconfigure(broker, options.store);
     running.registration.reconfigure(broker);
+    running.ha.reconfigure(options.ha);
     if (before.brokerPermission !== broker.brokerPermission) {
       // Name servers look at topics only when their version is another one.
       running.parts.topicConfigManager.updateDataVersion();
@@ -158,6 +175,15 @@ export class BrokerController {
     return this.#started().registration;
   }
 
+  get ha(): HACoordinator {
+    return this.#started().ha;
+  }
+
+  /** Tables and positions of the pair. */
+  get metadata(): BrokerMetadata {
+    return this.#started().metadata;
+  }
+
   get remotingServer(): RemotingServer {
     return this.#server;
   }
@@ -174,7 +200,8 @@ export class BrokerController {
 
   /** Everything is in place: lets clients in, tells the name servers, starts the clock. */
   #open(running: RunningBroker): void {
-    const { parts, processors, registration } = running;
+    const { ha, metadata, neighbours, parts, processors, registration } =
+      running;
     const { clock } = this.#ports;
     const { pullRequestHoldService: hold, topicConfigManager } = parts;
     processors.fill(this.#table);
@@ -185,7 +212,7 @@ export class BrokerController {
       tagsCode,
       _storeTimestamp,
       propertiesText,
-    ) =>
+    ) => {
       hold.notifyMessageArriving(
         topic,
         queueId,
@@ -193,20 +220,32 @@ export class BrokerController {
         tagsCode,
         propertiesText,
       );
+      metadata.onArriving(topic);
+    };
     topicConfigManager.onChanged = (topic) => {
       registration.onTopicsChanged(topic?.topicName);
       // At once, but together with the other changes of this turn.
       Promise.resolve().then(() => registration.tick());
     };
     this.#network.open();
+    ha.start();
+    metadata.start(running.identity, running.options.broker.namesrvAddr);
+    neighbours.start();
     registration.start();
     this.#timer = clock.every(TICK_INTERVAL_MS, () => this.#tick(running));
   }
 
-  #tick({ parts, registration }: RunningBroker): void {
+  readonly #acceptHA = (connection: Connection) =>
+    this.#started().ha.service.accept(connection);
+
+  #tick(running: RunningBroker): void {
+    const { ha, metadata, neighbours, parts, registration } = running;
     const nowMs = this.#ports.clock.nowMs();
     parts.messageStore.tick(nowMs);
+    ha.tick();
     parts.tick(nowMs);
+    metadata.tick();
+    neighbours.tick();
     registration.tick();
     this.#server.tick(nowMs);
     this.#client.tick(nowMs);
@@ -216,13 +255,17 @@ export class BrokerController {
     this.#gate.close();
     const running = this.#running;
     if (running === null) return;
-    const { parts, registration } = running;
+    const { ha, metadata, parts, registration } = running;
     parts.pullRequestHoldService.wakeAll();
+    metadata.stop();
     // Time-outs need ticks until the last request is answered.
     await Promise.all([
       registration.stop(),
       this.#server.stop(this.#options.broker.shutdownDrainMs),
     ]);
+    // After the last put was answered: it may have waited for a slave.
+    await ha.stop(HA_DRAIN_MS);
+    await this.#haListener?.close();
     this.#timer?.cancel();
     this.#timer = null;
     await this.#client.close();

@@ -5,6 +5,8 @@
  * the key is ours. A slice is frozen; a live change builds a new one for `reconfigure`.
  */
 
+import type { SlaveReadEnable } from "./pull_replication.ts";
+
 /** brokerRole. */
 export type BrokerRole = "ASYNC_MASTER" | "SYNC_MASTER" | "SLAVE";
 
@@ -58,7 +60,8 @@ export interface BrokerOptions {
   /** Milliseconds a pull is held when longPollingEnable is false. */
   readonly shortPollingTimeMills: number;
   readonly litePullMessageEnable: boolean;
-  readonly slaveReadEnable: boolean;
+  /** `auto`: a slave answers pulls, and a master suggests one that follows. */
+  readonly slaveReadEnable: SlaveReadEnable;
   readonly enablePropertyFilter: boolean;
   readonly filterSupportRetry: boolean;
   readonly rejectPullConsumerEnable: boolean;
@@ -117,7 +120,7 @@ export const DEFAULT_BROKER_OPTIONS: BrokerOptions = Object.freeze({
   longPollingEnable: true,
   shortPollingTimeMills: 1_000,
   litePullMessageEnable: true,
-  slaveReadEnable: false,
+  slaveReadEnable: "auto",
   enablePropertyFilter: false,
   filterSupportRetry: false,
   rejectPullConsumerEnable: false,

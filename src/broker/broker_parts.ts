@@ -10,6 +10,7 @@ import { BrokerStats } from "./broker_stats.ts";
 import { ConsumerManager } from "./consumer_manager.ts";
 import { ConsumerOffsetManager } from "./consumer_offset_manager.ts";
 import { DelayOffsetFile } from "./delay_offset_file.ts";
+import { MessageRequestModeFile } from "./message_request_mode_file.ts";
 import { ProducerManager } from "./producer_manager.ts";
 import { PullRequestHoldService } from "./pull_request_hold_service.ts";
 import { RebalanceLockManager } from "./rebalance_lock_manager.ts";
@@ -33,12 +34,14 @@ export class BrokerParts {
   readonly producerManager: ProducerManager;
   readonly rebalanceLockManager: RebalanceLockManager;
   readonly delayOffsetFile: DelayOffsetFile;
+  readonly messageRequestModeFile: MessageRequestModeFile;
   readonly pullRequestHoldService: PullRequestHoldService;
   readonly brokerStats: BrokerStats;
   /** The files below `config/`, for whoever shows their state. */
   readonly metadataFiles: readonly JsonFile[];
   readonly #clock: Clock;
   readonly #writability: WritabilityLog;
+  readonly #isSlave: boolean;
 
   /** `options` are resolved: brokerName is not empty. */
   constructor(
@@ -48,6 +51,7 @@ export class BrokerParts {
   ) {
     const { clock, fileSystem } = ports;
     this.#clock = clock;
+    this.#isSlave = options.brokerRole === "SLAVE";
     const logger = ports.logger.child("metadata");
     const file = (name: string) =>
       new JsonFile(
@@ -59,13 +63,14 @@ export class BrokerParts {
     const groups = file("subscriptionGroup.json");
     const offsets = file("consumerOffset.json");
     const delayOffsets = file("delayOffset.json");
-    this.metadataFiles = [topics, groups, offsets, delayOffsets];
-    const isSlave = options.brokerRole === "SLAVE";
+    const modes = file("messageRequestMode.json");
+    this.metadataFiles = [topics, groups, offsets, delayOffsets, modes];
     const maxOffsetInQueue = (topic: string, queueId: number) =>
       messageStore.getMaxOffsetInQueue(topic, queueId);
     this.topicConfigManager = new TopicConfigManager(
       { clock, logger, file: topics },
       options,
+      () => messageStore.maxPhyOffset,
     );
     this.subscriptionGroupManager = new SubscriptionGroupManager(
       { clock, logger, file: groups },
@@ -74,9 +79,10 @@ export class BrokerParts {
     this.consumerOffsetManager = new ConsumerOffsetManager(
       { clock, logger, file: offsets },
       options,
-      isSlave ? null : { maxOffsetInQueue },
+      { maxOffsetInQueue },
     );
     this.delayOffsetFile = new DelayOffsetFile(delayOffsets, clock);
+    this.messageRequestModeFile = new MessageRequestModeFile(modes);
     const clients = { clock, logger: ports.logger.child("client") };
     this.consumerManager = new ConsumerManager(clients, options);
     this.producerManager = new ProducerManager(clients, options);
@@ -88,17 +94,19 @@ export class BrokerParts {
     }, options);
     this.#writability = new WritabilityLog(
       ports.logger.child("store"),
-      () => isSlave ? null : messageStore.unwritableReason,
+      () => this.#isSlave ? null : messageStore.unwritableReason,
     );
   }
 
-  /** Reads the four files, then makes up for topics that only the store remembers. */
+  /** Reads the files, then makes up for topics that only the store remembers. */
   load(): void {
     this.topicConfigManager.load();
     this.subscriptionGroupManager.load();
     this.consumerOffsetManager.load();
     this.delayOffsetFile.load();
-    this.#recoverTopics();
+    this.messageRequestModeFile.load();
+    // A slave's table is its master's; what the log shows beside it is served from there.
+    if (!this.#isSlave) this.#recoverTopics();
   }
 
   /**

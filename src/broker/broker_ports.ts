@@ -1,11 +1,16 @@
 /**
- * BrokerPorts: binds listenPort and listenPort-2, and sees that listenPort+1 is free.
+ * BrokerPorts: binds listenPort, listenPort-2 and the replication port.
  *
  * Ports are bound before the store is opened, so that a conflict shows at once.
  * Until `open` a connection is reset: a client that is answered by a broker
  * without its tables would take "no offset" for the truth (scenario 94).
  */
-import type { ConnectionEvents, Listener, Network } from "../io/network.ts";
+import type {
+  ConnectionEvents,
+  Endpoint,
+  Listener,
+  Network,
+} from "../io/network.ts";
 import { BrokerStartError } from "./broker_start_error.ts";
 import { joinHostPort } from "./broker_addresses.ts";
 
@@ -21,7 +26,7 @@ export interface BoundPorts {
   readonly broker: Listener;
   readonly vip: Listener;
   /** listenPort+1 unless set. */
-  readonly haListenPort: number;
+  readonly ha: Listener;
 }
 
 const VIP_DISTANCE = 2;
@@ -58,17 +63,21 @@ export class GatedNetwork implements Network {
     this.#network.connect(to, events);
 }
 
-/** Binds through `listen` (the server's). Throws `BrokerStartError`. */
+/** Who listens on which port. */
+export interface PortListen {
+  /** The remoting server's. */
+  readonly remoting: (at: Endpoint) => Promise<Listener>;
+  readonly ha: (at: Endpoint) => Promise<Listener>;
+}
+
+/** Binds all ports. Throws `BrokerStartError`; closing what was bound is the caller's. */
 export async function bindPorts(
   network: Network,
-  listen: (
-    at: { hostname: string; port: number },
-  ) => Promise<Listener>,
+  listen: PortListen,
   options: PortOptions,
 ): Promise<BoundPorts> {
   const hostname = options.bindAddress;
-  const isAnyPort = options.listenPort === 0;
-  const port = isAnyPort
+  const port = options.listenPort === 0
     ? await findFreePort(network, hostname)
     : options.listenPort;
   if (port < PORT_MIN) {
@@ -79,55 +88,39 @@ export async function bindPorts(
       `set listenPort to ${PORT_MIN} or more`,
     );
   }
-  const haListenPort = options.haListenPort === 0
-    ? port + 1
-    : options.haListenPort;
-  const broker = await bind(listen, hostname, port, "listenPort", port);
-  const vip = await bind(
-    listen,
-    hostname,
-    port - VIP_DISTANCE,
-    "listenPort-2, for slaves and VIP clients",
-    port,
+  const isDerived = options.haListenPort === 0;
+  const haPort = isDerived ? port + 1 : options.haListenPort;
+  const broker = await bind(
+    listen.remoting,
+    { hostname, port },
+    "listenPort",
+    ["listenPort", port],
   );
-  if (!isAnyPort) await probe(network, hostname, haListenPort, options);
-  return { broker, vip, haListenPort };
+  const vip = await bind(
+    listen.remoting,
+    { hostname, port: port - VIP_DISTANCE },
+    "listenPort-2, for slaves and VIP clients",
+    ["listenPort", port],
+  );
+  const ha = await bind(
+    listen.ha,
+    { hostname, port: haPort },
+    isDerived ? "listenPort+1, for replication" : "haListenPort",
+    isDerived ? ["listenPort", port] : ["haListenPort", haPort],
+  );
+  return { broker, vip, ha };
 }
 
 async function bind(
-  listen: (at: { hostname: string; port: number }) => Promise<Listener>,
-  hostname: string,
-  port: number,
+  listen: (at: Endpoint) => Promise<Listener>,
+  at: Endpoint,
   what: string,
-  listenPort: number,
+  [key, value]: readonly [string, number],
 ): Promise<Listener> {
   try {
-    return await listen({ hostname, port });
+    return await listen(at);
   } catch (error) {
-    throw cannotListen(hostname, port, what, "listenPort", listenPort, error);
-  }
-}
-
-/** The HA port is bound later, by whoever replicates; taken by a stranger it would fail then. */
-async function probe(
-  network: Network,
-  hostname: string,
-  port: number,
-  options: PortOptions,
-): Promise<void> {
-  const isDerived = options.haListenPort === 0;
-  try {
-    const listener = await network.listen({ hostname, port }, () => RESET);
-    await listener.close();
-  } catch (error) {
-    throw cannotListen(
-      hostname,
-      port,
-      isDerived ? "listenPort+1, for replication" : "haListenPort",
-      isDerived ? "listenPort" : "haListenPort",
-      isDerived ? options.listenPort : port,
-      error,
-    );
+    throw cannotListen(at.hostname, at.port, what, key, value, error);
   }
 }
 

@@ -46,6 +46,8 @@ export interface BrokerRegistrationPorts {
   };
   readonly clock: Clock;
   readonly logger: Logger;
+  /** A name server has taken a registration. */
+  onRegistered(result: RegisterBrokerResult): void;
 }
 
 /** What one name server knows of us. */
@@ -153,6 +155,13 @@ export class BrokerRegistration {
       if (topic === undefined || it.changes.size >= INCREMENT_TOPICS_MAX) {
         it.changes = null;
       } else it.changes.add(topic);
+    }
+  }
+
+  /** Registers anew with those that know us: a slave asks so where its master is now. */
+  registerAgain(): void {
+    for (const it of this.#namesrvs.values()) {
+      if (it.isRegistered && it.running === undefined) it.changes = null;
     }
   }
 
@@ -306,6 +315,7 @@ export class BrokerRegistration {
         this.#options.registerBrokerTimeoutMills,
       );
     namesrv.lastRegisteredMs = this.#ports.clock.nowMs();
+    this.#ports.onRegistered(result);
     if (result.orderTopics.size > 0) {
       this.#ports.topics.updateOrderTopics(result.orderTopics.keys());
     }

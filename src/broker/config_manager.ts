@@ -78,6 +78,23 @@ export class ConfigManager {
     }
   }
 
+  /**
+   * Writes `text` instead of what memory holds and, once it is durable, runs
+   * `take`, which puts it into memory. Changes made meanwhile are in memory
+   * only: `take` keeps them, and they are written next. Rejects with what the
+   * disk said, and then takes nothing.
+   */
+  async replace(text: string, take: () => void): Promise<void> {
+    while (this.#writing !== undefined) {
+      await this.#writing.catch(() => {
+        // Whoever asked for that write was told; this one replaces it.
+      });
+    }
+    this.#writing = this.#replace(text, take);
+    await this.#writing;
+    if (this.isChanged) this.persistSoon();
+  }
+
   /** Tries a failed write again; `nowMs` is monotonic. */
   tick(nowMs: number): void {
     if (this.#failedMs === undefined || this.#writing !== undefined) return;
@@ -99,6 +116,17 @@ export class ConfigManager {
       });
     }
     if (this.#ports.file.isDegraded) this.changed();
+  }
+
+  async #replace(text: string, take: () => void): Promise<void> {
+    const count = this.#changeCount;
+    try {
+      await this.#ports.file.write(text);
+      this.#storedCount = Math.max(this.#storedCount, count);
+      take();
+    } finally {
+      this.#writing = undefined;
+    }
   }
 
   async #write(): Promise<void> {

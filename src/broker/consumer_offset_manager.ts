@@ -2,36 +2,38 @@
  * ConsumerOffsetManager: where each group stands in each queue, kept in
  * `config/consumerOffset.json` (reference 4.8, 9.6).
  *
- * The last commit wins, also a smaller one; a negative one, and one beyond the
- * queue's end, is refused: it would come back as a lost position or as
- * negative lag.
+ * The last commit wins, also a smaller one, which counts as a reset; a
+ * negative one, and on a master one beyond the queue's end, is refused: it
+ * would come back as a lost position or as negative lag.
  */
 import { shown } from "../base/shown.ts";
-import { type DataVersion, nextVersion } from "../model/data_version.ts";
 import {
-  dataVersionFromJson,
-  dataVersionToJson,
-} from "../protocol/body/data_version_body.ts";
-import {
-  integerOf,
-  type JsonObject,
-  objectOf,
-} from "../protocol/body/json_fields.ts";
-import { joinPrettyObject, prettyMember } from "../protocol/pretty_fastjson.ts";
+  type DataVersion,
+  isSameVersion,
+  nextVersion,
+} from "../model/data_version.ts";
+import { ZERO_DATA_VERSION } from "../protocol/body/data_version_body.ts";
+import type { JsonObject } from "../protocol/body/json_fields.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import { type BrokerManagerPorts, ConfigManager } from "./config_manager.ts";
-import { parseTableText } from "./table_file.ts";
+import {
+  type ConsumerQueueOffset,
+  followApacheMaster,
+  followMaster,
+  forgetOwn,
+  mergeForward,
+  type OffsetMerge,
+} from "./consumer_offset_merge.ts";
+import {
+  ConsumerOffsetTable,
+  OFFSETS_FILE_NAME,
+  type OffsetsFile,
+  offsetsFileText,
+  parseOffsets,
+  topicAtGroup,
+} from "./consumer_offset_table.ts";
+import { OffsetGenerations } from "./offset_generations.ts";
 
-const FILE_NAME = "consumerOffset.json";
-const OFFSET_TABLE = "offsetTable";
-/** A file key is `topic@group`; neither name may hold the sign. */
-const TOPIC_GROUP_SEPARATOR = "@";
-/** Keys that are derived or written anew, so never kept. */
-const OWN_KEYS: ReadonlySet<string> = new Set([
-  "dataVersion",
-  "groupTopicMap",
-  OFFSET_TABLE,
-]);
 const REFUSAL_LOG_INTERVAL_MS = 60_000;
 
 /** What the store knows of a queue's end. */
@@ -39,21 +41,13 @@ export interface QueueLimits {
   maxOffsetInQueue(topic: string, queueId: number): number;
 }
 
-/** Offsets of one group on one topic. */
-interface QueueOffsets {
-  /** By queueId. */
-  readonly offsets: Map<number, number>;
-  /** The file's text of them; undefined after a change. */
-  text: string | undefined;
-}
-
 /** The offsets. */
 export class ConsumerOffsetManager {
   readonly #ports: BrokerManagerPorts;
   readonly #limits: QueueLimits | null;
   readonly #config: ConfigManager;
-  /** By group, then topic. */
-  readonly #groups = new Map<string, Map<string, QueueOffsets>>();
+  #table = new ConsumerOffsetTable();
+  #generations = new OffsetGenerations();
   /** Where members pull, in memory only: by group, then topic, then queueId. */
   readonly #pullOffsets = new Map<string, Map<string, Map<number, number>>>();
   #options: BrokerOptions;
@@ -65,7 +59,7 @@ export class ConsumerOffsetManager {
   #refusedCount = 0;
   #refusalLoggedMs = -Infinity;
 
-  /** `limits` null: commits beyond the end are taken, as a slave must. */
+  /** `limits` null: commits beyond the end are taken, as on a slave. */
   constructor(
     ports: BrokerManagerPorts,
     options: BrokerOptions,
@@ -80,16 +74,28 @@ export class ConsumerOffsetManager {
       timestamp: ports.clock.nowMs(),
       counter: 0,
     };
-    this.#config = new ConfigManager(ports, FILE_NAME, () => this.encode());
+    this.#config = new ConfigManager(
+      ports,
+      OFFSETS_FILE_NAME,
+      () => this.encode(),
+    );
   }
 
   /** Reads the file; never throws. */
   load(): void {
-    this.#config.load(parseOffsetsFile, (file) => this.#take(file));
+    this.#config.load((text) => this.#parse(text), (file) => {
+      this.#table = file.table;
+      this.#generations = file.generations;
+      this.#otherKeys = file.otherKeys;
+      this.#dataVersion = file.dataVersion ?? ZERO_DATA_VERSION;
+      if (!this.#isSlave && this.hasOwn) this.#promote();
+    });
   }
 
   reconfigure(options: BrokerOptions): void {
+    const wasSlave = this.#isSlave;
     this.#options = options;
+    if (wasSlave && !this.#isSlave) this.#promote();
   }
 
   /** Resolves when every commit so far is durable; rejects with a FileError. */
@@ -131,23 +137,116 @@ export class ConsumerOffsetManager {
       this.#logRefusal(refusal, group, clientHost);
       return refusal;
     }
-    const queues = this.#queuesOf(group, topic);
-    if (queues.offsets.get(queueId) === offset) return undefined;
+    const queues = this.#table.entry(group, topic);
+    const before = queues.offsets.get(queueId);
+    if (before === offset) return undefined;
     queues.offsets.set(queueId, offset);
     queues.text = undefined;
-    this.#config.markChanged();
     this.#isVersionOld = true;
+    const isReset = before !== undefined && offset < before;
+    if (this.#isSlave) {
+      queues.own ??= new Map();
+      queues.own.set(queueId, isReset || queues.own.get(queueId) === true);
+    } else if (isReset) this.#raise(group, topic);
+    // A reset that a crash forgets would be undone by the other half of the pair.
+    if (isReset) this.#config.changed();
+    else this.#config.markChanged();
     return undefined;
+  }
+
+  /** The master of this slave has taken that offset. */
+  forwarded(
+    group: string,
+    topic: string,
+    queueId: number,
+    offset: number,
+  ): void {
+    const queues = this.#table.get(group, topic);
+    if (queues === undefined || queues.offsets.get(queueId) !== offset) return;
+    forgetOwn(queues, queueId);
+    this.#config.markChanged();
+  }
+
+  /** The master refused for good what stands here: it has lost those records. */
+  refused(
+    { group, topic, queueId, offset, theirs }: ConsumerQueueOffset,
+  ): void {
+    const queues = this.#table.get(group, topic);
+    if (queues === undefined || queues.offsets.get(queueId) !== offset) return;
+    if (theirs >= 0) queues.offsets.set(queueId, theirs);
+    else queues.offsets.delete(queueId);
+    queues.text = undefined;
+    forgetOwn(queues, queueId);
+    this.#changedByMerge();
+  }
+
+  /** True while the master may not know what was committed here. */
+  isOwn(group: string, topic: string, queueId: number): boolean {
+    return this.#table.get(group, topic)?.own?.has(queueId) ?? false;
+  }
+
+  /** True while there is anything the master may not know. */
+  get hasOwn(): boolean {
+    for (const [, , { own }] of this.#table.entries()) {
+      if (own !== null) return true;
+    }
+    return false;
+  }
+
+  /**
+   * As a slave: takes over a master's answer to 43; `hasGroup` null for a
+   * PocketMQ master. What is ahead here must be told to the master. The
+   * version is taken with the table and written with it, by `tick`. Throws
+   * `BodyError`.
+   */
+  followMaster(
+    text: string,
+    hasGroup: ((group: string) => boolean) | null,
+  ): OffsetMerge & { readonly dataVersion: DataVersion | undefined } {
+    const master = this.#parse(text);
+    const target = { table: this.#table, generations: this.#generations };
+    const merge = hasGroup === null
+      ? followMaster(target, master)
+      : followApacheMaster(target, master, hasGroup);
+    const { dataVersion } = master;
+    if (merge.isChanged) this.#changedByMerge();
+    const isEqual = merge.ahead.length === 0 && dataVersion !== undefined;
+    if (isEqual) {
+      if (!isSameVersion(this.#dataVersion, dataVersion)) {
+        this.#config.markChanged();
+      }
+      this.#dataVersion = dataVersion;
+      this.#isVersionOld = false;
+    }
+    return { ...merge, dataVersion };
+  }
+
+  /** As a master that starts: takes forward what a slave answered to 43. Throws `BodyError`. */
+  mergeForward(
+    text: string,
+    hasTopic: (topic: string) => boolean,
+  ): OffsetMerge {
+    const target = { table: this.#table, generations: this.#generations };
+    const merge = mergeForward(
+      target,
+      this.#parse(text),
+      hasTopic,
+      (topic, queueId) =>
+        this.#limits?.maxOffsetInQueue(topic, queueId) ??
+          Number.MAX_SAFE_INTEGER,
+    );
+    if (merge.isChanged) this.#changedByMerge();
+    return merge;
   }
 
   /** The stored offset, or -1. */
   queryOffset(group: string, topic: string, queueId: number): number {
-    return this.#groups.get(group)?.get(topic)?.offsets.get(queueId) ?? -1;
+    return this.#table.get(group, topic)?.offsets.get(queueId) ?? -1;
   }
 
   /** All stored offsets of a group on a topic by queueId. */
   queryOffsets(group: string, topic: string): ReadonlyMap<number, number> {
-    return this.#groups.get(group)?.get(topic)?.offsets ?? new Map();
+    return this.#table.get(group, topic)?.offsets ?? new Map();
   }
 
   /** Notes where a member pulls. */
@@ -173,96 +272,59 @@ export class ConsumerOffsetManager {
   /** Forgets everything of a group. */
   removeOffset(group: string): void {
     this.#pullOffsets.delete(group);
-    if (this.#groups.delete(group)) this.#removed();
+    const topics = this.#table.topicsOf(group);
+    for (const topic of topics) this.#remove(group, topic);
+    if (topics.length > 0) this.#removed();
   }
 
   /** Forgets a topic in every group: a topic of the same name begins anew. */
   cleanOffsetByTopic(topic: string): void {
-    let isChanged = false;
-    for (const [group, topics] of this.#groups) {
-      if (!topics.delete(topic)) continue;
-      isChanged = true;
-      if (topics.size === 0) this.#groups.delete(group);
-    }
+    const groups = this.#table.groupsOf(topic);
+    for (const group of groups) this.#remove(group, topic);
     for (const [group, topics] of this.#pullOffsets) {
       if (topics.delete(topic) && topics.size === 0) {
         this.#pullOffsets.delete(group);
       }
     }
-    if (isChanged) this.#removed();
+    if (groups.length > 0) this.#removed();
   }
 
   /** Topics on which the group has offsets. */
   whichTopicByConsumer(group: string): string[] {
-    return [...this.#groups.get(group)?.keys() ?? []];
+    return this.#table.topicsOf(group);
   }
 
   /** Groups that have offsets on the topic. */
   whichGroupByTopic(topic: string): string[] {
-    const groups: string[] = [];
-    for (const [group, topics] of this.#groups) {
-      if (topics.has(topic)) groups.push(group);
-    }
-    return groups;
+    return this.#table.groupsOf(topic);
   }
 
   /** The whole file: Apache's keys in Apache's layout, queue ids quoted. */
   encode(): string {
-    const entries: string[] = [];
-    for (const [group, topics] of this.#groups) {
-      for (const [topic, queues] of topics) {
-        queues.text ??= offsetsText(
-          topic + TOPIC_GROUP_SEPARATOR + group,
-          queues.offsets,
-        );
-        entries.push(queues.text);
-      }
-    }
-    const members = Object.entries(this.#otherKeys).map(([key, value]) =>
-      prettyMember(key, value, 0)
+    return offsetsFileText(
+      this.#table,
+      this.#generations,
+      this.dataVersion,
+      this.#otherKeys,
     );
-    members.push(
-      prettyMember("dataVersion", dataVersionToJson(this.dataVersion), 0),
-      `${JSON.stringify(OFFSET_TABLE)}:${joinPrettyObject(entries, 1)}`,
+  }
+
+  get #isSlave(): boolean {
+    return this.#options.brokerRole === "SLAVE";
+  }
+
+  #parse(text: string): OffsetsFile {
+    return parseOffsets(
+      text,
+      (key, error) =>
+        this.#ports.logger.warn(
+          `an entry of ${OFFSETS_FILE_NAME} was left out`,
+          {
+            entry: shown(key, 512),
+            error: String(error),
+          },
+        ),
     );
-    return joinPrettyObject(members, 0);
-  }
-
-  #take(file: OffsetsFile): void {
-    for (const [key, value] of Object.entries(file.table)) {
-      try {
-        this.#takeEntry(key, objectOf(value, key));
-      } catch (error) {
-        this.#ports.logger.warn(`an entry of ${FILE_NAME} was left out`, {
-          entry: shown(key, 512),
-          error: String(error),
-        });
-      }
-    }
-    this.#dataVersion = file.dataVersion;
-    this.#otherKeys = file.otherKeys;
-  }
-
-  #takeEntry(key: string, value: JsonObject): void {
-    const at = key.indexOf(TOPIC_GROUP_SEPARATOR);
-    if (at <= 0 || at === key.length - 1) {
-      throw new SyntaxError("the key is no topic@group");
-    }
-    const queues = this.#queuesOf(key.slice(at + 1), key.slice(0, at));
-    for (const [queueId, offset] of Object.entries(value)) {
-      const number = integerOf(offset, queueId);
-      if (number >= 0) queues.offsets.set(integerOf(queueId, key), number);
-    }
-  }
-
-  #queuesOf(group: string, topic: string): QueueOffsets {
-    let topics = this.#groups.get(group);
-    if (topics === undefined) this.#groups.set(group, topics = new Map());
-    let queues = topics.get(topic);
-    if (queues === undefined) {
-      topics.set(topic, queues = { offsets: new Map(), text: undefined });
-    }
-    return queues;
   }
 
   #refusalOf(
@@ -272,7 +334,7 @@ export class ConsumerOffsetManager {
   ): string | undefined {
     if (queueId < 0) return `The queueId ${queueId} is negative.`;
     if (offset < 0) return `The commitOffset ${offset} is negative.`;
-    if (this.#limits === null) return undefined;
+    if (this.#limits === null || this.#isSlave) return undefined;
     const max = this.#limits.maxOffsetInQueue(topic, queueId);
     if (offset <= max) return undefined;
     return `The commitOffset ${offset} is beyond the max offset ${max} of ` +
@@ -292,43 +354,35 @@ export class ConsumerOffsetManager {
     });
   }
 
+  /** Resets made here while no master lived are this master's now. */
+  #promote(): void {
+    for (const [group, topic, queues] of this.#table.entries()) {
+      if (queues.own === null) continue;
+      if ([...queues.own.values()].includes(true)) this.#raise(group, topic);
+      queues.own = null;
+      this.#isVersionOld = true;
+    }
+    this.#config.changed();
+  }
+
+  #remove(group: string, topic: string): void {
+    this.#table.delete(group, topic);
+    // The generations of a pair are its master's.
+    if (!this.#isSlave) this.#raise(group, topic);
+  }
+
+  #raise(group: string, topic: string): void {
+    const nowMs = this.#ports.clock.nowMs();
+    this.#generations.raise(topicAtGroup(topic, group), nowMs);
+  }
+
   #removed(): void {
     this.#isVersionOld = true;
     this.#config.changed();
   }
-}
 
-interface OffsetsFile {
-  readonly table: JsonObject;
-  readonly dataVersion: DataVersion;
-  readonly otherKeys: JsonObject;
-}
-
-/** Throws `BodyError` when the text is no consumerOffset.json. */
-function parseOffsetsFile(text: string): OffsetsFile {
-  const { json, table } = parseTableText(text, FILE_NAME, OFFSET_TABLE);
-  return {
-    table,
-    dataVersion: dataVersionFromJson(json.dataVersion),
-    otherKeys: Object.fromEntries(
-      Object.entries(json).filter(([key]) => !OWN_KEYS.has(key)),
-    ),
-  };
-}
-
-/**
- * One member of the offset table. Written by hand, since all active groups
- * change between two writes and share the loop with the messages.
- */
-function offsetsText(
-  key: string,
-  offsets: ReadonlyMap<number, number>,
-): string {
-  let text = `${JSON.stringify(key)}:{`;
-  let separator = "";
-  for (const [queueId, offset] of offsets) {
-    text += `${separator}\n\t\t\t"${queueId}":${offset}`;
-    separator = ",";
+  #changedByMerge(): void {
+    this.#isVersionOld = true;
+    this.#config.markChanged();
   }
-  return separator === "" ? `${text}}` : `${text}\n\t\t}`;
 }

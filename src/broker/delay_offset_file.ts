@@ -1,7 +1,9 @@
 /**
  * DelayOffsetFile: `config/delayOffset.json`, where the delivery of delay
- * levels stands. Kept as it was found and answered to slaves (code 45).
+ * levels stands. Kept as it was found, or as the master has it, and
+ * answered to slaves (code 45).
  */
+import type { DataVersion } from "../model/data_version.ts";
 import {
   dataVersionFromJson,
   dataVersionToJson,
@@ -50,6 +52,22 @@ export class DelayOffsetFile {
         [level, offset],
       ) => [integerOf(level, OFFSET_TABLE), integerOf(offset, level)]),
     );
+  }
+
+  get dataVersion(): DataVersion {
+    return dataVersionFromJson(this.#json.dataVersion);
+  }
+
+  /**
+   * As a slave: takes over a master's answer to 45 once it is durable. Rejects
+   * with `BodyError` or `FileError`, and then nothing has changed.
+   */
+  async replaceAll(text: string): Promise<void> {
+    const json: JsonObject = { ...this.#json, ...decode(text) };
+    const next = writePrettyFastjson(json);
+    if (next === this.encode()) return;
+    await this.#file.write(next);
+    this.#json = json;
   }
 
   /** The whole file's text. */

@@ -7,6 +7,7 @@
  * would come back although its deletion was answered.
  */
 import type { TopicConfig } from "../model/topic_config.ts";
+import { TopicDeletions } from "./topic_deletions.ts";
 import type { JsonObject } from "../protocol/body/json_fields.ts";
 
 const KEY = "deletedTopics";
@@ -16,9 +17,22 @@ const DELETED_TOPICS_MAX = 1_000;
 /** The names, oldest first. */
 export class DeletedTopics {
   readonly #deletedMs = new Map<string, number>();
+  /** Also of topics that exist again. */
+  #deletions = new TopicDeletions();
+
+  /** Where the log ended when topics were deleted. */
+  get deletions(): TopicDeletions {
+    return this.#deletions;
+  }
 
   has(topic: string): boolean {
     return this.#deletedMs.has(topic);
+  }
+
+  /** The topic is deleted now, where the log ends at `logEnd`. */
+  delete(topic: string, nowMs: number, logEnd: number): void {
+    this.add(topic, nowMs);
+    this.#deletions.set(topic, logEnd);
   }
 
   add(topic: string, nowMs: number): void {
@@ -31,16 +45,36 @@ export class DeletedTopics {
     }
   }
 
+  /**
+   * The list of a slave that takes over the table `present`, without `gone`;
+   * `answerKeys` are the other keys of its master's answer.
+   */
+  after(
+    gone: readonly string[],
+    present: ReadonlyMap<string, TopicConfig>,
+    answerKeys: JsonObject,
+    nowMs: number,
+  ): DeletedTopics {
+    const next = new DeletedTopics();
+    next.#deletions = TopicDeletions.fromJson(answerKeys) ?? this.#deletions;
+    for (const [topic, deletedMs] of this.#deletedMs) {
+      if (!present.has(topic)) next.add(topic, deletedMs);
+    }
+    for (const topic of gone) next.add(topic, nowMs);
+    return next;
+  }
+
   /** The topic exists again. */
   remove(topic: string): void {
     this.#deletedMs.delete(topic);
   }
 
-  /** Reads the key, if it is there; a topic that exists is not deleted. */
+  /** Reads the keys, if they are there; a topic that exists is not deleted. */
   load(
     fileKeys: JsonObject,
     topics: ReadonlyMap<string, TopicConfig>,
   ): void {
+    this.#deletions = TopicDeletions.fromJson(fileKeys) ?? this.#deletions;
     const table = fileKeys[KEY];
     if (typeof table !== "object" || table === null) return;
     for (const [topic, deletedMs] of Object.entries(table)) {
@@ -49,8 +83,11 @@ export class DeletedTopics {
     }
   }
 
-  /** The key with its value; undefined leaves it out of the file. */
+  /** The keys with their values; undefined leaves one out of the file. */
   toJson(): JsonObject {
-    return { [KEY]: this.#deletedMs.size === 0 ? undefined : this.#deletedMs };
+    return {
+      [KEY]: this.#deletedMs.size === 0 ? undefined : this.#deletedMs,
+      ...this.#deletions.toJson(),
+    };
   }
 }

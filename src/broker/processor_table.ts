@@ -1,11 +1,18 @@
 /** ProcessorTable of the broker: the one place where request codes meet their processors. */
+import type { HACoordinator } from "../ha/ha_coordinator.ts";
 import type { Clock } from "../io/clock.ts";
 import type { Logger } from "../io/logger.ts";
 import type { Random } from "../io/random.ts";
 import type { SocketAddress } from "../model/socket_address.ts";
+import {
+  createResponse,
+  type RemotingCommand,
+} from "../protocol/remoting_command.ts";
 import { RequestCode } from "../protocol/request_code.ts";
+import { ResponseCode } from "../protocol/response_code.ts";
 import type { RequestProcessor } from "../remoting/request_processor.ts";
 import { adminProcessorEntries } from "./admin_processor_entries.ts";
+import type { BrokerMetadata } from "./broker_metadata.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import type { BrokerParts } from "./broker_parts.ts";
 import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
@@ -18,7 +25,10 @@ import {
   QueryMessageProcessor,
 } from "./processor/query_message_processor.ts";
 import { SendMessageBackProcessor } from "./processor/send_message_back_processor.ts";
-import { SendMessageProcessor } from "./processor/send_message_processor.ts";
+import {
+  type PutMessageStore,
+  SendMessageProcessor,
+} from "./processor/send_message_processor.ts";
 import type { ShutdownGate } from "./shutdown_gate.ts";
 
 /** What the processors of messages need beside the managers. */
@@ -30,6 +40,9 @@ export interface BrokerProcessorsPorts {
   readonly storeHost: SocketAddress;
   readonly uniqIds: { createUniqID(nowMs: number): string };
   readonly gate: ShutdownGate;
+  /** Role, and puts that wait for slaves as it demands. */
+  readonly ha: HACoordinator;
+  readonly metadata: BrokerMetadata;
   readonly configuration: BrokerConfiguration;
   /** Tells living name servers what changed; resolves when they know, or after a second. */
   registerChanges(): Promise<void>;
@@ -64,16 +77,28 @@ export class BrokerProcessors {
       rebalanceLocks: parts.rebalanceLockManager,
       clock,
     };
+    const putStore: PutMessageStore = ports.ha.store;
+    const { messageStore } = parts;
     this.#send = new SendMessageProcessor(
-      { ...shared, random, uniqIds, storeHost },
+      { ...shared, store: putStore, random, uniqIds, storeHost },
       options,
     );
     this.#sendBack = new SendMessageBackProcessor(
-      { ...shared, storeHost },
+      {
+        ...shared,
+        store: {
+          putMessage: (message) => putStore.putMessage(message),
+          selectOneMessageByOffset: (offset) =>
+            messageStore.selectOneMessageByOffset(offset),
+        },
+        storeHost,
+      },
       options,
     );
     this.#pull = new PullMessageProcessor({
       ...shared,
+      topics: ports.metadata,
+      replication: ports.metadata.replication,
       consumers: parts.consumerManager,
       offsets: parts.consumerOffsetManager,
       holdService: parts.pullRequestHoldService,
@@ -86,13 +111,13 @@ export class BrokerProcessors {
   /** Puts every processor into `table`. */
   fill(table: Map<number, RequestProcessor>): void {
     const { gate } = this.#ports;
-    const send = gate.wrap(this.#send.process);
+    const send = gate.wrap(this.#masterOnly(this.#send.process));
     table.set(RequestCode.SEND_MESSAGE, send);
     table.set(RequestCode.SEND_MESSAGE_V2, send);
     table.set(RequestCode.SEND_BATCH_MESSAGE, send);
     table.set(
       RequestCode.CONSUMER_SEND_MSG_BACK,
-      gate.wrap(this.#sendBack.process),
+      gate.wrap(this.#masterOnly(this.#sendBack.process)),
     );
     const pull = gate.wrap(this.#pull.process);
     table.set(RequestCode.PULL_MESSAGE, pull);
@@ -102,6 +127,7 @@ export class BrokerProcessors {
     for (const [code, processor] of this.#managementEntries()) {
       table.set(code, processor);
     }
+    this.#ports.metadata.wrap(table);
   }
 
   reconfigure(options: BrokerOptions, queryOptions: QueryMessageOptions): void {
@@ -112,6 +138,13 @@ export class BrokerProcessors {
     this.#query.reconfigure(queryOptions);
   }
 
+  /** A slave refuses before a send could create its topic. */
+  #masterOnly(processor: RequestProcessor): RequestProcessor {
+    const { ha } = this.#ports;
+    return (context, request) =>
+      ha.role === "SLAVE" ? slaveRefusal() : processor(context, request);
+  }
+
   *#managementEntries(): Iterable<readonly [number, RequestProcessor]> {
     const deps = {
       ...this.#parts,
@@ -120,8 +153,16 @@ export class BrokerProcessors {
       expressionError: null,
     };
     yield* clientManageProcessors(deps);
-    yield* consumerManageProcessors(deps);
+    yield* consumerManageProcessors({ ...deps, topics: deps.metadata });
     yield* lockProcessors(deps);
     yield* adminProcessorEntries(deps);
   }
+}
+
+function slaveRefusal(): RemotingCommand {
+  return createResponse(
+    ResponseCode.SERVICE_NOT_AVAILABLE,
+    "service not available now: this broker is a slave, write to its master",
+    { MSG_REGION: "", TRACE_ON: "false" },
+  );
 }

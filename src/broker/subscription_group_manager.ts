@@ -40,10 +40,12 @@ const CODEC: TableCodec<SubscriptionGroupConfig> = {
 export class SubscriptionGroupManager {
   readonly #ports: BrokerManagerPorts;
   readonly #config: ConfigManager;
-  readonly #file: TableFile<SubscriptionGroupConfig>;
-  readonly #groups = new Map<string, SubscriptionGroupConfig>();
+  #file: TableFile<SubscriptionGroupConfig>;
+  #groups = new Map<string, SubscriptionGroupConfig>();
   /** Bit sets by group and topic; bit 0 forbids reading. */
-  readonly #forbidden = new Map<string, Map<string, number>>();
+  #forbidden = new Map<string, Map<string, number>>();
+  /** Created here, on a slave: its clients need them before its master has them. */
+  readonly #local = new Set<string>();
   #options: BrokerOptions;
   #dataVersion: DataVersion;
   #isFullLogged = false;
@@ -68,18 +70,54 @@ export class SubscriptionGroupManager {
   load(): void {
     this.#config.load((text) => this.#file.decode(text), (loaded) => {
       for (const [name, it] of loaded.table) this.#groups.set(name, it);
-      this.#loadForbidden(loaded.otherKeys[FORBIDDEN_TABLE]);
+      this.#forbidden = this.#parseForbidden(
+        loaded.otherKeys[FORBIDDEN_TABLE],
+      );
       this.#dataVersion = loaded.dataVersion;
     });
-    const missing = SYSTEM_GROUPS.filter((it) => !this.#groups.has(it));
-    for (const group of missing) {
-      this.#put(createSubscriptionGroupConfig(group));
-    }
-    if (missing.length > 0) this.#changed();
+    // A slave that has followed a master has exactly its groups.
+    if (this.#isSlave && this.#groups.size > 0) return;
+    this.#addSystemGroups();
+    this.#local.clear();
   }
 
   reconfigure(options: BrokerOptions): void {
     this.#options = options;
+    if (this.#isSlave) return;
+    this.#local.clear();
+    this.#addSystemGroups();
+  }
+
+  /**
+   * As a slave: takes over a master's answer to 201, as a whole and only once
+   * it is durable; the version with it. Rejects with `BodyError` or
+   * `FileError`, and then nothing has changed.
+   */
+  async replaceAll(text: string): Promise<void> {
+    const { file, loaded } = this.#file.replacedBy(text);
+    const { dataVersion } = loaded;
+    const table = new Map(loaded.table);
+    const forbidden = this.#parseForbidden(loaded.otherKeys[FORBIDDEN_TABLE]);
+    const keepLocal = () => {
+      for (const name of this.#local) {
+        const config = this.#groups.get(name);
+        if (config === undefined || table.has(name)) continue;
+        table.set(name, config);
+      }
+    };
+    keepLocal();
+    const fields = { [FORBIDDEN_TABLE]: forbiddenToJson(forbidden) };
+    const next = file.encode(table, dataVersion, fields);
+    await this.#config.replace(next, () => {
+      keepLocal();
+      for (const name of this.#local) {
+        if (loaded.table.has(name)) this.#local.delete(name);
+      }
+      this.#file = file;
+      this.#groups = table;
+      this.#forbidden = forbidden;
+      this.#dataVersion = dataVersion;
+    });
   }
 
   /** Resolves when every change so far is durable; rejects with a FileError. */
@@ -170,11 +208,7 @@ export class SubscriptionGroupManager {
 
   /** The table as GET_ALL_SUBSCRIPTIONGROUP_CONFIG answers it. */
   forbiddenTable(): JsonObject {
-    return Object.fromEntries(
-      [...this.#forbidden].map((
-        [group, topics],
-      ) => [group, Object.fromEntries(topics)]),
-    );
+    return forbiddenToJson(this.#forbidden);
   }
 
   /** The whole file, as Apache writes it. */
@@ -184,14 +218,15 @@ export class SubscriptionGroupManager {
     });
   }
 
-  #loadForbidden(value: unknown): void {
+  #parseForbidden(value: unknown): Map<string, Map<string, number>> {
+    const forbidden = new Map<string, Map<string, number>>();
     try {
       const table = objectOf(value, FORBIDDEN_TABLE);
       for (const [group, topics] of Object.entries(table)) {
         const bits = Object.entries(objectOf(topics, group)).map((
           [topic, it],
         ): [string, number] => [topic, integerOf(it, topic)]);
-        if (bits.length > 0) this.#forbidden.set(group, new Map(bits));
+        if (bits.length > 0) forbidden.set(group, new Map(bits));
       }
     } catch (error) {
       this.#ports.logger.warn(
@@ -199,6 +234,19 @@ export class SubscriptionGroupManager {
         { error: String(error) },
       );
     }
+    return forbidden;
+  }
+
+  get #isSlave(): boolean {
+    return this.#options.brokerRole === "SLAVE";
+  }
+
+  #addSystemGroups(): void {
+    const missing = SYSTEM_GROUPS.filter((it) => !this.#groups.has(it));
+    for (const group of missing) {
+      this.#put(createSubscriptionGroupConfig(group));
+    }
+    if (missing.length > 0) this.#changed();
   }
 
   #isFull(): boolean {
@@ -217,13 +265,27 @@ export class SubscriptionGroupManager {
   #put(config: SubscriptionGroupConfig): void {
     this.#groups.set(config.groupName, config);
     this.#file.changed(config.groupName);
+    if (this.#isSlave) this.#local.add(config.groupName);
   }
 
   #changed(): void {
-    this.#dataVersion = nextVersion(
-      this.#dataVersion,
-      this.#ports.clock.nowMs(),
-    );
+    // A slave's version is its master's: a new one would stop it from following.
+    if (!this.#isSlave) {
+      this.#dataVersion = nextVersion(
+        this.#dataVersion,
+        this.#ports.clock.nowMs(),
+      );
+    }
     this.#config.changed();
   }
+}
+
+function forbiddenToJson(
+  forbidden: ReadonlyMap<string, ReadonlyMap<string, number>>,
+): JsonObject {
+  return Object.fromEntries(
+    [...forbidden].map((
+      [group, topics],
+    ) => [group, Object.fromEntries(topics)]),
+  );
 }

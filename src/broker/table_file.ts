@@ -101,6 +101,24 @@ export class TableFile<T> {
     return { table, dataVersion, otherKeys };
   }
 
+  /**
+   * The file as another broker's answer makes it: entries with all their keys
+   * from `text`, the other keys of the file from here. Throws `BodyError`.
+   */
+  replacedBy(text: string): { file: TableFile<T>; loaded: LoadedTable<T> } {
+    const file = new TableFile(this.#codec, this.#logger);
+    const loaded = file.decode(text);
+    file.#otherKeys = this.#otherKeys;
+    return { file, loaded };
+  }
+
+  /** Takes over what is kept of an entry that `from` holds. */
+  keep(name: string, from: TableFile<T>): void {
+    const others = from.#otherEntryKeys.get(name);
+    if (others !== undefined) this.#otherEntryKeys.set(name, others);
+    this.changed(name);
+  }
+
   /** The entry's text must be made anew. */
   changed(name: string): void {
     this.#texts.delete(name);

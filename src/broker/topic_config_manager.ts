@@ -25,6 +25,7 @@ import {
   systemTopicConfigs,
 } from "./system_topics.ts";
 import { DeletedTopics } from "./deleted_topics.ts";
+import type { TopicDeletions, TopicReplacement } from "./topic_deletions.ts";
 import { type LoadedTable, type TableCodec, TableFile } from "./table_file.ts";
 
 /** topics.json. */
@@ -46,9 +47,12 @@ export type TopicChangeListener = (topic: TopicConfig | undefined) => void;
 export class TopicConfigManager {
   readonly #ports: BrokerManagerPorts;
   readonly #config: ConfigManager;
-  readonly #file: TableFile<TopicConfig>;
-  readonly #topics = new Map<string, TopicConfig>();
-  readonly #deleted = new DeletedTopics();
+  #file: TableFile<TopicConfig>;
+  #topics = new Map<string, TopicConfig>();
+  #deleted = new DeletedTopics();
+  /** Created here, on a slave: its clients need them before its master has them. */
+  readonly #local = new Set<string>();
+  readonly #logEnd: () => number;
   #options: BrokerOptions;
   #dataVersion: DataVersion;
   #isFullLogged = false;
@@ -56,9 +60,14 @@ export class TopicConfigManager {
   /** Registration with the name servers hangs here. */
   onChanged: TopicChangeListener | null = null;
 
-  /** `options.brokerName` is resolved, never empty. */
-  constructor(ports: BrokerManagerPorts, options: BrokerOptions) {
+  /** `options.brokerName` is resolved, never empty; `logEnd` gives the end of the log. */
+  constructor(
+    ports: BrokerManagerPorts,
+    options: BrokerOptions,
+    logEnd: () => number,
+  ) {
     this.#ports = ports;
+    this.#logEnd = logEnd;
     this.#options = options;
     this.#dataVersion = {
       stateVersion: 0,
@@ -79,13 +88,73 @@ export class TopicConfigManager {
       (text) => this.#file.decode(text),
       (loaded) => this.#take(loaded),
     );
+    // A slave that has followed a master has exactly its topics.
+    if (this.#isSlave && this.#topics.size > 0) return;
     if (this.#addSystemTopics()) this.#changed(undefined);
+    this.#local.clear();
   }
 
   /** Follows changed options: the template topic comes and goes with them. */
   reconfigure(options: BrokerOptions): void {
     this.#options = options;
+    if (this.#isSlave) return;
+    this.#local.clear();
     if (this.#addSystemTopics()) this.#changed(undefined);
+  }
+
+  /**
+   * As a slave: takes over a master's answer to 21, as a whole and only once it
+   * is durable; the version with it. Rejects with `BodyError` or `FileError`,
+   * and then nothing has changed.
+   */
+  async replaceAll(text: string): Promise<TopicReplacement> {
+    const { file, loaded } = this.#file.replacedBy(text);
+    const before = this.#deleted.deletions;
+    const table = new Map(loaded.table);
+    // A 4.9 master has records of system topics before its table has them.
+    const system = new Set(
+      systemTopicConfigs(this.#options).map((it) => it.topicName),
+    );
+    const merged = () => {
+      for (const name of this.#local) {
+        const config = this.#topics.get(name);
+        if (config === undefined || table.has(name)) continue;
+        table.set(name, config);
+        file.keep(name, this.#file);
+      }
+      const gone = [...this.#topics.keys()].filter((it) =>
+        !table.has(it) && !system.has(it)
+      );
+      const nowMs = this.#ports.clock.nowMs();
+      const deleted = this.#deleted.after(
+        gone,
+        table,
+        loaded.otherKeys,
+        nowMs,
+      );
+      return { gone, deleted };
+    };
+    const { dataVersion } = loaded;
+    const next = file.encode(table, dataVersion, merged().deleted.toJson());
+    let gone: readonly string[] = [];
+    await this.#config.replace(next, () => {
+      const last = merged();
+      gone = last.gone;
+      for (const name of this.#local) {
+        if (loaded.table.has(name)) this.#local.delete(name);
+      }
+      this.#file = file;
+      this.#topics = table;
+      this.#deleted = last.deleted;
+      this.#dataVersion = dataVersion;
+    });
+    this.onChanged?.(undefined);
+    return { gone, deletions: this.deletions.since(before) };
+  }
+
+  /** Where the log ended when topics were deleted. */
+  get deletions(): TopicDeletions {
+    return this.#deleted.deletions;
   }
 
   /** Resolves when every change so far is durable; rejects with a FileError. */
@@ -142,7 +211,7 @@ export class TopicConfigManager {
   deleteTopicConfig(topic: string): boolean {
     if (!this.#topics.delete(topic)) return false;
     this.#file.forget(topic);
-    this.#deleted.add(topic, this.#ports.clock.nowMs());
+    this.#deleted.delete(topic, this.#ports.clock.nowMs(), this.#logEnd());
     this.#ports.logger.info("topic deleted", { topic });
     this.#changed(undefined);
     return true;
@@ -170,6 +239,7 @@ export class TopicConfigManager {
   ): TopicConfig | undefined {
     const present = this.#topics.get(topic);
     if (present !== undefined) return present;
+    if (this.#isSlave) return undefined;
     const template = this.#topics.get(defaultTopic);
     if (template === undefined || !this.#isInherited(template)) {
       this.#ports.logger.debug("topic not created: no template", {
@@ -238,6 +308,8 @@ export class TopicConfigManager {
 
   /** Marks topics as order topics, as the name server's KV table says (reference 11.7). */
   updateOrderTopics(topics: Iterable<string>): void {
+    // A slave's topics are its master's.
+    if (this.#isSlave) return;
     const changed: TopicConfig[] = [];
     for (const topic of topics) {
       const config = this.#topics.get(topic);
@@ -284,6 +356,10 @@ export class TopicConfigManager {
     return isChanged;
   }
 
+  get #isSlave(): boolean {
+    return this.#options.brokerRole === "SLAVE";
+  }
+
   #isInherited(template: TopicConfig): boolean {
     if (
       template.topicName === TopicNames.AUTO_CREATE_TOPIC_KEY_TOPIC &&
@@ -307,13 +383,17 @@ export class TopicConfigManager {
     this.#topics.set(config.topicName, config);
     this.#deleted.remove(config.topicName);
     this.#file.changed(config.topicName);
+    if (this.#isSlave) this.#local.add(config.topicName);
   }
 
   #changed(topic: TopicConfig | undefined): void {
-    this.#dataVersion = nextVersion(
-      this.#dataVersion,
-      this.#ports.clock.nowMs(),
-    );
+    // A slave's version is its master's: a new one would stop it from following.
+    if (!this.#isSlave) {
+      this.#dataVersion = nextVersion(
+        this.#dataVersion,
+        this.#ports.clock.nowMs(),
+      );
+    }
     this.#config.changed();
     this.onChanged?.(topic);
   }

@@ -10,10 +10,10 @@ import {
 } from "../config/configuration.ts";
 import type { BrokerConfiguration, RunningBroker } from "./broker_server.ts";
 import { groupFacade } from "./facade_groups.ts";
+import { haStatus } from "./facade_ha.ts";
 import { messageFacade } from "./facade_messages.ts";
 import {
   clientFacade,
-  haStatus,
   healthChecks,
   routesView,
   storeView,

@@ -4,8 +4,10 @@ import type {
   BrokerMetricsSnapshot,
   BrokerMetricsSource,
   GroupLagMetrics,
+  HAMetrics,
   TopicMetrics,
 } from "../metrics/broker_metrics_source.ts";
+import { clientInfoOf } from "../ha/ha_runtime_info.ts";
 import type { RunningBroker } from "./broker_server.ts";
 import { lagOf } from "./facade_groups.ts";
 import { earliestMessageMs } from "./facade_status.ts";
@@ -49,9 +51,10 @@ async function snapshotOf(
   const { counters } = server;
   const { pull } = parts.brokerStats;
   const earliestMs = await earliestMessageMs(broker);
-  const { brokerPermission, brokerRole } = broker.options.broker;
+  const { brokerPermission } = broker.options.broker;
   return {
-    role: brokerRole,
+    ha: haMetrics(broker),
+    role: broker.ha.role,
     brokerPermission,
     topicCount: parts.topicConfigManager.allTopics().size,
     groupCount: parts.subscriptionGroupManager.allGroups().size,
@@ -75,6 +78,32 @@ async function snapshotOf(
     diskUsedPercent: store.diskUsedPercent,
     topics: topicsOf(broker),
     lags: lagsOf(broker, lagGroupMax),
+  };
+}
+
+function haMetrics({ ha }: BrokerController): HAMetrics {
+  const { service } = ha;
+  const { accepted, protocolErrors } = service.counters;
+  const connections = ha.connections();
+  const client = ha.role === "SLAVE" ? clientInfoOf(ha.client) : null;
+  return {
+    state: ha.state().state,
+    connectionCount: connections.length,
+    slaves: connections.filter((it) => it.lagMs !== null).map((it) => ({
+      slave: it.addr,
+      lagBytes: it.diff,
+      lagMs: it.lagMs,
+      bytesInSecond: it.transferredByteInSecond,
+    })),
+    inSyncSlaveNums: service.inSyncSlaveNums,
+    pendingSyncRequests: service.groupTransferService.pendingCount,
+    replicatedOffset: service.replicatedOffset,
+    acceptedCount: accepted,
+    refusedCount: service.refusedCount,
+    protocolErrorCount: protocolErrors,
+    masterLagBytes: client?.diff ?? null,
+    masterLagMs: client?.lagMs ?? null,
+    reconnectCount: client?.reconnects ?? 0,
   };
 }
 

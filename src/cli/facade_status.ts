@@ -1,6 +1,5 @@
-/** What /readyz, /admin/ha, /admin/clients, /admin/store and /admin/routes say of a broker. */
+/** What /readyz, /admin/clients, /admin/store and /admin/routes say of a broker. */
 import type { ClientAdmin, ClientView } from "../admin/client_routes.ts";
-import type { HAStatus } from "../admin/ha_routes.ts";
 import type { HealthCheck } from "../admin/health_routes.ts";
 import type { RoutesView } from "../admin/route_routes.ts";
 import type { StoreView } from "../admin/store_routes.ts";
@@ -32,35 +31,6 @@ export function healthChecks({ broker }: RunningBroker): HealthCheck[] {
     check("dispatch", store.degradedReason),
     check("metadata", metadata),
   ];
-}
-
-/** The state of a broker that replicates to nobody; the shape is DESIGN's contract. */
-export function haStatus({ broker }: RunningBroker): HAStatus {
-  const { brokerRole, brokerIP2, haListenPort } = broker.options.broker;
-  const { brokerId, brokerName, clusterName } = broker.identity;
-  const store = broker.messageStore;
-  return {
-    role: brokerRole,
-    clusterName,
-    brokerName,
-    brokerId,
-    state: "alone",
-    reason:
-      `No slave is connected, and this version serves none at ${brokerIP2}:${haListenPort}`,
-    haAddress: null,
-    master: true,
-    masterCommitLogMaxOffset: store.maxPhyOffset,
-    inSyncSlaveNums: 0,
-    commitLogMinOffset: store.minPhyOffset,
-    flushedOffset: store.flushedOffset,
-    confirmOffset: store.confirmOffset,
-    replicatedOffset: null,
-    pendingSyncRequests: 0,
-    syncMode: null,
-    haConnectionInfo: [],
-    haClientRuntimeInfo: null,
-    metadata: null,
-  };
 }
 
 /** Producers and consumers. */

@@ -1,11 +1,8 @@
 /** `pocketmq health`: asks /readyz of an admin port, for containers and service managers. */
 import type { Command } from "commander";
+import { adminUrl, askAdmin, DEFAULT_ADMIN } from "./admin_client.ts";
 import { type CliContext, printLine } from "./cli_context.ts";
-import { CliError } from "./cli_error.ts";
 import { commandOf, withJson } from "./options.ts";
-
-const DEFAULT_ADMIN = "http://127.0.0.1:10913";
-const TIMEOUT_MS = 5_000;
 
 /** The definition. */
 export function healthCommand(context: CliContext): Command {
@@ -21,8 +18,8 @@ async function health(
   admin: string,
   isJson: boolean,
 ): Promise<void> {
-  const url = readyUrl(admin);
-  const answer = await ask(context, url);
+  const url = adminUrl(admin, "/readyz?verbose");
+  const answer = await askAdmin(context, url);
   const text = (await answer.text()).trim();
   if (isJson) {
     printLine(context, text.split("\n").join(" "));
@@ -30,35 +27,6 @@ async function health(
     printLine(context, answer.ok ? "ready" : sentenceOf(text, answer.status));
   }
   context.exitCode = answer.ok ? 0 : 1;
-}
-
-function readyUrl(admin: string): URL {
-  try {
-    return new URL("/readyz?verbose", admin);
-  } catch (error) {
-    throw new CliError(
-      `Cannot use --admin ${admin}: give a URL as ${DEFAULT_ADMIN}`,
-      2,
-      { cause: error },
-    );
-  }
-}
-
-async function ask(context: CliContext, url: URL): Promise<Response> {
-  const abort = new AbortController();
-  const timer = context.runtime.clock.after(TIMEOUT_MS, () => abort.abort());
-  try {
-    return await fetch(url, { signal: abort.signal });
-  } catch (error) {
-    const reason = abort.signal.aborted
-      ? `no answer within ${TIMEOUT_MS / 1000} s`
-      : "nobody listens there";
-    throw new CliError(`Cannot reach ${url.origin}: ${reason}`, 1, {
-      cause: error,
-    });
-  } finally {
-    timer.cancel();
-  }
 }
 
 /** The failed checks of a verbose answer, in one sentence. */

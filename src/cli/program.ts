@@ -9,9 +9,11 @@ import { completionCommand } from "./completion_command.ts";
 import { configCommand } from "./config_command.ts";
 import { consumeCommand } from "./consume_command.ts";
 import { groupCommand } from "./group_command.ts";
+import { haCommand } from "./ha_command.ts";
 import { healthCommand } from "./health_command.ts";
 import { messageCommand } from "./message_command.ts";
 import { namesrvCommand } from "./namesrv_command.ts";
+import { pairCommand } from "./pair_command.ts";
 import { produceCommand } from "./produce_command.ts";
 import { standaloneCommand } from "./standalone_command.ts";
 import { storeCommand } from "./store_command.ts";
@@ -22,6 +24,7 @@ const COMMANDS: readonly ((context: CliContext) => Command)[] = [
   standaloneCommand,
   brokerCommand,
   namesrvCommand,
+  pairCommand,
   produceCommand,
   consumeCommand,
   topicCommand,
@@ -30,6 +33,7 @@ const COMMANDS: readonly ((context: CliContext) => Command)[] = [
   clusterCommand,
   configCommand,
   storeCommand,
+  haCommand,
   healthCommand,
   checkConfigCommand,
   completionCommand,

@@ -20,6 +20,8 @@ export interface ServerListener {
   readonly advertised: string;
   /** Why that address was chosen. */
   readonly why: string;
+  /** Which process of several. */
+  readonly node?: string;
 }
 
 /** A server that runs. */
@@ -80,10 +82,11 @@ export function announce(
     context.runtime.clock.monotonicMs() - context.startedMs,
   );
   if (isJson) {
-    const shown = listeners.map(({ name, bound, advertised }) => ({
+    const shown = listeners.map(({ advertised, bound, name, node }) => ({
       name,
       bound,
       advertised,
+      ...(node === undefined ? {} : { node }),
     }));
     printLine(
       context,
@@ -91,10 +94,12 @@ export function announce(
     );
     return;
   }
-  for (const { name, bound, advertised, why } of listeners) {
+  for (const { advertised, bound, name, node, why } of listeners) {
+    const of = node === undefined ? "" : `${node.padEnd(8)} `;
     printLine(
       context,
-      `${name.padEnd(8)} ${bound.padEnd(21)} advertised ${advertised} (${why})`,
+      `${of}${name.padEnd(8)} ${bound.padEnd(21)} ` +
+        `advertised ${advertised} (${why})`,
     );
   }
   printLine(context, `ready in ${ms} ms`);

@@ -88,7 +88,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> = {
   ),
   disableConsumeIfConsumerReadSlowly: warn("false", "it is not supported"),
   socksProxyConfig: warn("{}", "proxies are not supported"),
-  haFlowControlEnable: warn("false", "replication comes with a later version"),
   isBrokerContainer: warn("false", "broker containers are not supported"),
   isInBrokerContainer: warn("false", "broker containers are not supported"),
   supportActingMaster: warn("false", "acting masters are not supported"),

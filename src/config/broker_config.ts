@@ -6,6 +6,7 @@
  * - Rules between keys are checked once here, never again by the rooms.
  */
 import type { BrokerOptions } from "../broker/broker_options.ts";
+import type { HAOptions } from "../ha/ha_options.ts";
 import type {
   RemotingClientOptions,
   RemotingServerOptions,
@@ -21,6 +22,7 @@ import {
 } from "./config_loader.ts";
 import type { ConfigInput } from "./config_sources.ts";
 import { type ConfigKeys, port, type ValuesOf } from "./config_key.ts";
+import { HA_KEYS } from "./ha_keys.ts";
 import { ADMIN_KEYS, LOG_KEYS } from "./log_keys.ts";
 import {
   REMOTING_KEYS,
@@ -34,6 +36,7 @@ import { STORE_KEYS } from "./store_keys.ts";
 export const BROKER_PROGRAM_KEYS = {
   ...BROKER_KEYS,
   ...STORE_KEYS,
+  ...HA_KEYS,
   ...REMOTING_KEYS,
   ...ADMIN_KEYS,
   ...LOG_KEYS,
@@ -54,6 +57,7 @@ export type LogValues = ValuesOf<typeof LOG_KEYS>;
 export interface BrokerSlices {
   readonly broker: BrokerOptions;
   readonly store: MessageStoreOptions;
+  readonly ha: HAOptions;
   readonly remotingServer: RemotingServerOptions;
   readonly remotingClient: RemotingClientOptions;
   readonly admin: AdminOptions;
@@ -160,6 +164,10 @@ export function brokerSlices(
       brokerRole: values.brokerRole,
       brokerId: values.brokerId,
       explicitKeys: explicit,
+    }),
+    ha: Object.freeze({
+      ...sliceOf(HA_KEYS, values),
+      haListenPort: values.haListenPort,
     }),
     remotingServer: remotingServerOptionsOf(values),
     remotingClient: remotingClientOptionsOf(values),

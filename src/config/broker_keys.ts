@@ -131,7 +131,12 @@ const CLIENT_KEYS = {
     LIVE,
   ),
   litePullMessageEnable: flag(true, "Answer request 361", LIVE),
-  slaveReadEnable: flag(false, "Let clients read from a slave", LIVE),
+  slaveReadEnable: choice(
+    ["auto", "true", "false"],
+    "auto",
+    "Let clients read from a slave; auto: where its master suggests it or is gone",
+    LIVE,
+  ),
   enablePropertyFilter: flag(false, "Allow SQL92 subscriptions"),
   filterSupportRetry: flag(false, "Filter retry topics too"),
   rejectPullConsumerEnable: flag(false, "Refuse pull consumers", LIVE),

@@ -10,15 +10,7 @@ export function checkBrokerRules(values: BrokerValues, origins: Origins): void {
   const refuse = (key: keyof BrokerValues & string, hint: string): void => {
     errors.push(new ConfigError(key, String(values[key]), hint, origins[key]));
   };
-  if (values.brokerRole !== "ASYNC_MASTER") {
-    refuse(
-      "brokerRole",
-      "replication comes with a later version; use ASYNC_MASTER",
-    );
-  }
-  if (values.brokerId !== 0) {
-    refuse("brokerId", "an ASYNC_MASTER has brokerId 0");
-  }
+  checkRole(values, refuse);
   if (values.storePathRootDir.trim() === "") {
     refuse("storePathRootDir", "name a folder");
   }
@@ -53,6 +45,35 @@ export function checkBrokerRules(values: BrokerValues, origins: Origins): void {
 }
 
 type Refuse = (key: keyof BrokerValues & string, hint: string) => void;
+
+/** A slave has a master's name and an id of its own; masters are number 0. */
+function checkRole(values: BrokerValues, refuse: Refuse): void {
+  const { brokerId, brokerRole } = values;
+  if (brokerRole === "SLAVE" && brokerId === 0) {
+    refuse(
+      "brokerId",
+      "a SLAVE has a brokerId above 0, and its master's brokerName",
+    );
+  }
+  if (brokerRole !== "SLAVE" && brokerId !== 0) {
+    refuse("brokerId", `a master (brokerRole=${brokerRole}) has brokerId 0`);
+  }
+  if (
+    brokerRole === "SLAVE" && values.namesrvAddr === "" &&
+    values.haMasterAddress === ""
+  ) {
+    refuse(
+      "brokerRole",
+      "a SLAVE finds its master by namesrvAddr or by haMasterAddress; set one",
+    );
+  }
+  if (values.haSendHeartbeatInterval >= values.haHousekeepingInterval) {
+    refuse(
+      "haSendHeartbeatInterval",
+      `it must be below haHousekeepingInterval=${values.haHousekeepingInterval}, or links end while they are idle`,
+    );
+  }
+}
 
 function checkPorts(values: BrokerValues, refuse: Refuse): void {
   const { listenPort } = values;

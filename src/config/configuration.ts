@@ -63,6 +63,7 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set([
   "adminToken",
   "adminListenAddress",
   "bindAddress",
+  "haAllowedPeers",
   "configBlackList",
   "brokerConfigPath",
   "configStorePath",

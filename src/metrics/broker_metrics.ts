@@ -8,11 +8,8 @@ import type {
   BrokerMetricsSource,
   ProcessMetricsSnapshot,
 } from "./broker_metrics_source.ts";
-import {
-  BROKER_METRICS,
-  type MetricSpec,
-  PROCESS_METRICS,
-} from "./metric_specs.ts";
+import type { MetricSpec } from "./metric_spec.ts";
+import { BROKER_METRICS, PROCESS_METRICS } from "./metric_specs.ts";
 
 /** All metrics. */
 export class BrokerMetrics {

@@ -16,8 +16,38 @@ export interface GroupLagMetrics {
   readonly lagMessages: number;
 }
 
+/** One slave. */
+export interface SlaveMetrics {
+  readonly slave: string;
+  /** Bytes that it has not acknowledged; null when unknown. */
+  readonly lagBytes: number | null;
+  readonly lagMs: number | null;
+  readonly bytesInSecond: number;
+}
+
+/** Replication. */
+export interface HAMetrics {
+  /** The word of `/admin/ha`. */
+  readonly state: string;
+  /** Links of the replication port, strangers included. */
+  readonly connectionCount: number;
+  readonly slaves: readonly SlaveMetrics[];
+  readonly inSyncSlaveNums: number;
+  readonly pendingSyncRequests: number;
+  /** What slaves alive now have acknowledged; null without any. */
+  readonly replicatedOffset: number | null;
+  readonly acceptedCount: number;
+  readonly refusedCount: number;
+  readonly protocolErrorCount: number;
+  /** Of a slave: bytes and milliseconds behind its master; null when unknown. */
+  readonly masterLagBytes: number | null;
+  readonly masterLagMs: number | null;
+  readonly reconnectCount: number;
+}
+
 /** The broker. */
 export interface BrokerMetricsSnapshot {
+  readonly ha: HAMetrics;
   readonly role: string;
   readonly brokerPermission: number;
   readonly topicCount: number;

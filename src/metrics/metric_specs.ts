@@ -2,55 +2,8 @@
  * Which metrics there are. Names are RocketMQ 5's where it has them, with the unit suffix that
  * its exporter adds, so that its dashboards work; `pocketmq_` elsewhere.
  */
-import type {
-  BrokerMetricsSnapshot,
-  ProcessMetricsSnapshot,
-} from "./broker_metrics_source.ts";
-
-/** One sample of a metric. */
-export interface Sample {
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
-/** A metric and where its samples come from. */
-export interface MetricSpec {
-  readonly name: string;
-  readonly help: string;
-  readonly kind: "counter" | "gauge";
-  readonly labelNames?: readonly string[];
-  readonly samples: (
-    broker: BrokerMetricsSnapshot,
-    process: ProcessMetricsSnapshot,
-  ) => readonly Sample[];
-}
-
-type NumberOf = (
-  broker: BrokerMetricsSnapshot,
-  process: ProcessMetricsSnapshot,
-) => number | null;
-
-function metric(
-  kind: MetricSpec["kind"],
-  name: string,
-  help: string,
-  numberOf: NumberOf,
-): MetricSpec {
-  return {
-    kind,
-    name,
-    help,
-    samples: (broker, process) => {
-      const value = numberOf(broker, process);
-      return value === null ? [] : [{ value }];
-    },
-  };
-}
-
-const gauge = (name: string, help: string, numberOf: NumberOf) =>
-  metric("gauge", name, help, numberOf);
-const counter = (name: string, help: string, numberOf: NumberOf) =>
-  metric("counter", name, help, numberOf);
+import { HA_METRICS } from "./ha_metric_specs.ts";
+import { counter, gauge, type MetricSpec } from "./metric_spec.ts";
 
 const ROLES = ["ASYNC_MASTER", "SYNC_MASTER", "SLAVE"];
 
@@ -207,8 +160,7 @@ const HA: readonly MetricSpec[] = [
         value: it === role ? 1 : 0,
       })),
   },
-  gauge("rocketmq_ha_slaves_connected", "Slaves that are connected", () => 0),
-  gauge("rocketmq_ha_slaves_in_sync", "Slaves that are in sync", () => 0),
+  ...HA_METRICS,
 ];
 
 /** Metrics of the process. */

@@ -5,6 +5,13 @@
  * the code in 16 bits. An Apache peer answers 3 to each of them.
  */
 
-/** Our own request codes by name; there are none yet. */
-export const PocketmqRequestCode: Readonly<Record<string, number>> = Object
-  .freeze({});
+/** Our own request codes by name. */
+export const PocketmqRequestCode = Object.freeze({
+  /**
+   * Slave to master: answer when a metadata table has another version than the
+   * slave knows, or when the time is up. Ext fields `timeoutMillis`, 0: answer
+   * at once; `readableBrokerId`, the slave's id if clients may read from it.
+   * Body both ways: MetadataVersions.
+   */
+  WAIT_METADATA_CHANGE: 31_001,
+});

@@ -1,8 +1,10 @@
 /** NodeProcess: what both runtimes share of the Process port. */
+import { spawn } from "node:child_process";
 import process from "node:process";
+import { createInterface } from "node:readline";
 import { isatty } from "node:tty";
 import { writeStream } from "./node_streams.ts";
-import type { Process, SignalName } from "./process.ts";
+import type { ChildProgram, Process, SignalName } from "./process.ts";
 
 /** The running process; a runtime adds how to read its input and run it again. */
 export class NodeProcess implements Process {
@@ -43,6 +45,25 @@ export class NodeProcess implements Process {
 
   onSignal(signal: SignalName, run: () => void): void {
     process.on(signal, run);
+  }
+
+  spawnSelf(
+    args: readonly string[],
+    onLine: (line: string) => void,
+  ): ChildProgram {
+    const [program, ...rest] = this.self;
+    const child = spawn(program!, [...rest, ...args], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    createInterface({ input: child.stdout }).on("line", onLine);
+    return {
+      pid: child.pid ?? -1,
+      exited: new Promise((resolve) => {
+        child.on("exit", (code) => resolve(code));
+        child.on("error", () => resolve(-1));
+      }),
+      kill: (signal) => void child.kill(signal),
+    };
   }
 
   exit(code: number): never {

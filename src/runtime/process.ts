@@ -3,6 +3,14 @@
 /** Signals that a program of ours reacts to. */
 export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP";
 
+/** A program that this one has started. */
+export interface ChildProgram {
+  readonly pid: number;
+  /** Its exit code; null when a signal ended it. */
+  readonly exited: Promise<number | null>;
+  kill(signal: SignalName): void;
+}
+
 /** The process as the command line sees it. */
 export interface Process {
   /** Arguments after the program. */
@@ -18,5 +26,13 @@ export interface Process {
   /** Everything on standard input. */
   readStdin(): Promise<Uint8Array>;
   onSignal(signal: SignalName, run: () => void): void;
+  /**
+   * Runs this program again with other arguments. Lines of its standard output go to `onLine`,
+   * its standard error is ours.
+   */
+  spawnSelf(
+    args: readonly string[],
+    onLine: (line: string) => void,
+  ): ChildProgram;
   exit(code: number): never;
 }

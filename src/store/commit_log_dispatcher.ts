@@ -13,10 +13,18 @@ import type { DispatchRequest } from "./dispatch_request.ts";
 import type { IndexService } from "./index_service.ts";
 import type { RunningFlags } from "./running_flags.ts";
 
+/** Where a record lies. */
+export interface RecordPlace {
+  readonly phyOffset: number;
+  readonly size: number;
+}
+
 /** Builds what is derived from the log. */
 export class CommitLogDispatcher {
   /** Store time of the newest record dispatched; milliseconds. */
   lastStoreTimestamp = 0;
+  /** The newest record dispatched, in this life or by recovery. */
+  lastRecord: RecordPlace | undefined;
   #isDispatchFailing = false;
   #isBatchFailing = false;
 
@@ -38,6 +46,7 @@ export class CommitLogDispatcher {
     }
     if (this.messageIndexEnable) this.index.buildIndex(request);
     this.lastStoreTimestamp = request.storeTimestamp;
+    this.lastRecord = request;
   }
 
   /** Writes what the batch brought; what cannot be written stays for the next call. */

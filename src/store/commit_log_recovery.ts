@@ -8,6 +8,7 @@
 import type { Logger } from "../io/logger.ts";
 import type { CommitLog } from "./commit_log.ts";
 import { decodeDispatchRequest } from "./commit_log_record.ts";
+import type { RecordPlace } from "./commit_log_dispatcher.ts";
 import type { DelayLevelTable } from "./delay_level_table.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import { findNextRecord } from "./record_search.ts";
@@ -49,6 +50,8 @@ export interface RecoveryReport {
   readonly recordCount: number;
   readonly corruptRecordCount: number;
   readonly lastStoreTimestamp: number;
+  /** The last whole record; null when the scan saw none. */
+  readonly lastRecord: RecordPlace | null;
   /** What is at the end, when it is not just free space. */
   readonly tail: string | null;
 }
@@ -110,6 +113,7 @@ class LogRecovery {
   #recordCount = 0;
   #corruptCount = 0;
   #lastStoreTimestamp = 0;
+  #lastRecord: RecordPlace | null = null;
   #tail: string | null = null;
 
   constructor(
@@ -130,6 +134,7 @@ class LogRecovery {
       recordCount: this.#recordCount,
       corruptRecordCount: this.#corruptCount,
       lastStoreTimestamp: this.#lastStoreTimestamp,
+      lastRecord: this.#lastRecord,
       tail: this.#tail,
     };
   }
@@ -166,6 +171,8 @@ class LogRecovery {
     const { input } = this;
     this.#recordCount++;
     this.#lastStoreTimestamp = request.storeTimestamp;
+    const { phyOffset, size } = request;
+    this.#lastRecord = { phyOffset, size };
     const isVisible = this.#reputFromOffset === undefined &&
       request.phyOffset + request.size <= input.confirmOffset;
     if (isVisible) input.dispatch(request);

@@ -37,7 +37,7 @@ export interface MappedFileQueueOptions {
 
 /** Files in order, one write position at the end. */
 export class MappedFileQueue {
-  readonly #options: MappedFileQueueOptions;
+  #options: MappedFileQueueOptions;
   readonly #place: MappedFilePlace;
   #files: MappedFile[] = [];
   #flushedOffset = 0;
@@ -65,6 +65,12 @@ export class MappedFileQueue {
 
   get mappedFileSize(): number {
     return this.#options.mappedFileSize;
+  }
+
+  /** Files to come have `mappedFileSize` bytes; only while there is none. */
+  adoptMappedFileSize(mappedFileSize: number): void {
+    assert(this.#files.length === 0, "a log with files keeps their size");
+    this.#options = { ...this.#options, mappedFileSize };
   }
 
   get files(): readonly MappedFile[] {
@@ -162,6 +168,27 @@ export class MappedFileQueue {
     );
   }
 
+  /**
+   * A queue of one file without a byte begins at `startOffset` instead (rounded down to a file
+   * boundary). One rename: whatever a crash leaves, there is one file. Throws `FileError`.
+   */
+  moveEmptyFile(startOffset: number): void {
+    const file = this.#files[0]!;
+    assert(this.#files.length === 1 && file.wrotePosition === 0, "not empty");
+    const fileFromOffset = startOffset - startOffset % this.mappedFileSize;
+    if (fileFromOffset === file.fileFromOffset) return;
+    file.zeroFrom(0); // Of a torn write.
+    const name = mappedFileName(fileFromOffset);
+    this.#options.fileSystem.rename(file.path, `${this.directory}/${name}`);
+    file.dispose();
+    const size = this.mappedFileSize;
+    const moved = new MappedFile(this.#place, name, fileFromOffset, size, 0);
+    moved.markDirty();
+    this.#files = [moved];
+    this.#flushedOffset = fileFromOffset;
+    this.#markDirectoryDirty(this.directory);
+  }
+
   /** Reads `target.length` bytes from `offset`, across files; throws outside of them. */
   readAt(offset: number, target: Uint8Array): void {
     this.#parts(offset, target.length, (file, position, from, to) => {
@@ -183,8 +210,7 @@ export class MappedFileQueue {
    * Calls during a running sync share the one after it. Rejects for ever once a sync failed.
    */
   flush(): Promise<void> {
-    this.#flushing ??= new Coalesced(() => this.#flushNow());
-    return this.#flushing.run();
+    return (this.#flushing ??= new Coalesced(() => this.#flushNow())).run();
   }
 
   /**

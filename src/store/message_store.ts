@@ -23,6 +23,7 @@ import type {
 import type { PutMessageResult } from "./put_message_result.ts";
 import type { QueryMessageResult } from "./query_message_service.ts";
 import { checkLogFiles } from "./log_file_check.ts";
+import type { ReplicaLog } from "./replica_log.ts";
 import { StoreFileError } from "./store_file_error.ts";
 import {
   createAbortFile,
@@ -97,9 +98,10 @@ export class MessageStore {
       });
       this.recoveryReport = report;
       parts.onRecovered(report);
+      const { lastRecord: _, ...shown } = report;
       this.#ports.logger.info("The store is recovered", {
         lastExitOk: this.lastExitOk,
-        ...report,
+        ...shown,
         minOffset: this.minPhyOffset,
         elapsedMs: Math.round(clock.monotonicMs() - startedMs),
       });
@@ -119,7 +121,7 @@ export class MessageStore {
   /** Takes writes from now on, unless the role forbids it. */
   async start(): Promise<void> {
     const { fileSystem, host } = this.#ports;
-    await this.#parts.files.recordSizes();
+    await this.#parts.files.recordSizes(this.options);
     await createAbortFile(
       fileSystem,
       this.options.storePathRootDir,
@@ -349,6 +351,15 @@ export class MessageStore {
     await deletion;
   }
 
+  /** Empties the queues of a topic whose records are all below `phyOffset`. */
+  async deleteQueuesBefore(topic: string, phyOffset: number): Promise<void> {
+    const { queues } = this.#parts.files;
+    for (const queueId of queues.queueIds(topic)) {
+      const end = queues.get(topic, queueId)?.maxPhyOffset ?? -1;
+      if (end <= phyOffset) await queues.resetQueue(topic, queueId);
+    }
+  }
+
   /** Removes queue files whose records are gone; resolves with their number. */
   cleanExpiredConsumeQueue(): Promise<number> {
     return this.#parts.files.queues.cleanExpired(this.minPhyOffset);
@@ -357,6 +368,11 @@ export class MessageStore {
   /** The next 20 rounds of cleaning ignore the hour (reference 4.11). */
   executeDeleteFilesManually(): void {
     this.#parts.cleanService.commitLogCleaner.executeDeleteFilesManually();
+  }
+
+  /** The log as replication sees it. */
+  get replicaLog(): ReplicaLog {
+    return this.#parts.replicaLog;
   }
 
   /** Log files from this offset on are spared while space allows: a slave needs them. */

@@ -126,6 +126,17 @@ export class RecordReader {
     return bytes;
   }
 
+  /** Raw bytes, whatever they are, into `target`. False when they are not (or no longer) there. */
+  readRaw(
+    phyOffset: number,
+    target: Uint8Array,
+  ): boolean | Promise<boolean> {
+    if (!this.isHot(phyOffset)) return this.#readOne(phyOffset, target);
+    if (!this.log.holds(phyOffset, target.length)) return false;
+    this.log.readAt(phyOffset, target);
+    return true;
+  }
+
   /** Where the records that follow each other without a gap, in one file, end. */
   #runEnd(places: RecordPlaces, index: number): number {
     const { phyOffsets, sizes } = places;

@@ -10,6 +10,7 @@
  * - `#known` holds, from `#knownHead` on, every record at or beyond `#knownFrom`, in order.
  * - Records reach the dispatcher in the order of the log, each once.
  */
+import { FileError } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
 import type { CommitLog } from "./commit_log.ts";
 import { decodeDispatchRequest } from "./commit_log_record.ts";
@@ -49,6 +50,7 @@ export class ReputMessageService {
   /** End of the last record that a put has described; -1 when others have appended since. */
   #knownEnd = -1;
   #isFailing = false;
+  #isReadFailing = false;
   readonly #scan: RecordScan;
 
   constructor(
@@ -159,7 +161,26 @@ export class ReputMessageService {
     return false;
   }
 
+  /** A log that cannot be read holds dispatch up; the next call tries again. */
   #reputFromLog(end: number): boolean {
+    try {
+      const isMore = this.#reputRecords(end);
+      if (this.#isReadFailing) {
+        this.#isReadFailing = false;
+        this.stallReason = null;
+      }
+      return isMore;
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      if (!this.#isReadFailing) this.logger.error(error.message);
+      this.#isReadFailing = true;
+      this.stallReason = error.message;
+      this.#scan.reset(this.reputFromOffset);
+      return false;
+    }
+  }
+
+  #reputRecords(end: number): boolean {
     const scan = this.#scan;
     scan.offset = this.reputFromOffset;
     const sliceEnd = this.reputFromOffset + REPUT_SLICE_BYTES;

@@ -29,6 +29,14 @@ export class RunningFlags {
     return this.#reason;
   }
 
+  /** Why not even a master's bytes are taken: any cause but the role. Null when they are. */
+  get unappendableReason(): string | null {
+    for (const [cause, reason] of this.#reasons) {
+      if (cause !== "slave") return reason;
+    }
+    return null;
+  }
+
   has(cause: UnwritableCause): boolean {
     return this.#reasons.has(cause);
   }

@@ -20,7 +20,7 @@ export class StoreFiles {
 
   constructor(
     ports: MessageStorePorts,
-    private readonly options: MessageStoreOptions,
+    options: MessageStoreOptions,
     logger: Logger,
   ) {
     const { fileSystem, clock } = ports;
@@ -44,8 +44,8 @@ export class StoreFiles {
   }
 
   /** Before the first file is made: a power cut may leave a short one. */
-  async recordSizes(): Promise<void> {
-    if (!recordStoreSizes(this.checkpoint, this.options)) return;
+  async recordSizes(options: MessageStoreOptions): Promise<void> {
+    if (!recordStoreSizes(this.checkpoint, options)) return;
     await this.checkpoint.flush();
   }
 

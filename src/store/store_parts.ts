@@ -14,6 +14,7 @@ import type {
 import { PutMessageService } from "./put_message_service.ts";
 import { QueueOffsetTable } from "./queue_offset_table.ts";
 import { ReputMessageService } from "./reput_message_service.ts";
+import { ReplicaLog } from "./replica_log.ts";
 import { RunningFlags } from "./running_flags.ts";
 import { StoreFiles } from "./store_files.ts";
 import { StoreFlushing } from "./store_flushing.ts";
@@ -39,6 +40,7 @@ export class StoreParts {
   readonly reading: StoreReading;
   readonly spaceGuard: StoreSpaceGuard;
   readonly cleanService: CleanService;
+  readonly replicaLog: ReplicaLog;
   readonly #indexCatchUp: IndexCatchUp;
   readonly #writabilityLog: WritabilityLog;
   replicatedOffset = 0;
@@ -98,6 +100,14 @@ export class StoreParts {
       options,
     );
     this.cleanService = this.#cleaning();
+    this.replicaLog = new ReplicaLog({
+      log,
+      reader: this.reading.reader,
+      flags,
+      append: (phyOffset, bytes) => this.appendToCommitLog(phyOffset, bytes),
+      adoptFileSize: (size) => this.#adoptFileSize(size),
+      lastRecord: () => this.dispatcher.lastRecord,
+    });
     this.#indexCatchUp = new IndexCatchUp(
       log,
       index,
@@ -127,6 +137,7 @@ export class StoreParts {
   onRecovered(report: RecoveryReport): void {
     this.putService.lastStoreTimestamp = report.lastStoreTimestamp;
     this.dispatcher.lastStoreTimestamp = report.lastStoreTimestamp;
+    this.dispatcher.lastRecord = report.lastRecord ?? undefined;
     this.reput.corruptRecordCount = report.corruptRecordCount;
     this.replicatedOffset = this.files.checkpoint.confirmPhyOffset;
     this.reput.reset(report.reputFromOffset);
@@ -215,7 +226,12 @@ export class StoreParts {
 
   appendToCommitLog(phyOffset: number, bytes: Uint8Array): boolean {
     const { log } = this.files;
-    const isEmpty = log.mappedFileQueue.files.length === 0;
+    const { files } = log.mappedFileQueue;
+    // The first file of an empty log may be there already: its bytes never came, or were torn.
+    const isElsewhere = files.length === 1 && log.maxOffset === 0 &&
+      phyOffset > 0;
+    if (isElsewhere) log.mappedFileQueue.moveEmptyFile(phyOffset);
+    const isEmpty = files.length === 0 || isElsewhere;
     if (!isEmpty && phyOffset !== log.maxOffset) return false;
     log.appendData(phyOffset, bytes);
     if (isEmpty) this.reput.reset(phyOffset);
@@ -249,6 +265,13 @@ export class StoreParts {
       corruptRecordCount: this.reput.corruptRecordCount,
       deletedFileCount: this.cleanService.commitLogCleaner.deletedFileCount,
     };
+  }
+
+  /** An empty log takes the file size of its master; known to the next start. */
+  async #adoptFileSize(mappedFileSizeCommitLog: number): Promise<void> {
+    this.files.log.mappedFileQueue.adoptMappedFileSize(mappedFileSizeCommitLog);
+    this.options = Object.freeze({ ...this.options, mappedFileSizeCommitLog });
+    await this.files.recordSizes(this.options);
   }
 
   #cleaning(): CleanService {

@@ -16,6 +16,7 @@ const CORES_DEFAULT = 2;
 export class StoreReading {
   readonly getService: GetMessageService;
   readonly queryService: QueryMessageService;
+  readonly reader: RecordReader;
   /** Bytes behind the end of the log that count as "in memory" (reference 9.3). */
   readonly memoryBytes: number;
 
@@ -33,7 +34,7 @@ export class StoreReading {
     const coldReader = new ColdReader(
       options.coldReadsMax || Math.max(1, cores - 1),
     );
-    const reader = new RecordReader(
+    const reader = this.reader = new RecordReader(
       log,
       coldReader,
       Math.min(options.hotReadBytesMax, memoryLimit * HOT_MEMORY_SHARE),

@@ -94,6 +94,7 @@ async function recoverEmpty(
     recordCount: 0,
     corruptRecordCount: 0,
     lastStoreTimestamp: 0,
+    lastRecord: null,
     tail: null,
   };
 }

@@ -30,6 +30,8 @@ export const ALONE: HAStatus = {
   syncMode: null,
   haConnectionInfo: [],
   haClientRuntimeInfo: null,
+  metadataAddress: null,
+  offsetRecoveryReason: null,
   metadata: null,
 };
 

@@ -1,36 +1,12 @@
 /** A broker and real name servers: being known, being forgotten, being known again. */
 import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { NamesrvController } from "../../src/namesrv/namesrv_controller.ts";
-import { DEFAULT_NAMESRV_OPTIONS } from "../../src/namesrv/namesrv_options.ts";
 import { decodeTopicRouteData } from "../../src/protocol/body/topic_route_data.ts";
-import { DEFAULT_REMOTING_SERVER_OPTIONS } from "../../src/remoting/remoting_options.ts";
-import { JsonFile } from "../../src/store/json_file.ts";
 import { eventually } from "../support/eventually.ts";
 import { RawClient } from "../support/raw_client.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
-import { brokerSlices, runtime, startBroker } from "./broker_site.ts";
-import { FakeLogger } from "./fakes.ts";
-
-async function startNamesrv(folder: string, listenPort = 0) {
-  const logger = new FakeLogger();
-  const namesrv = new NamesrvController(
-    {
-      ...runtime,
-      logger,
-      openJsonFile: (path) => new JsonFile(runtime.fileSystem, path, logger),
-    },
-    {
-      ...DEFAULT_NAMESRV_OPTIONS,
-      bindAddress: "127.0.0.1",
-      listenPort,
-      kvConfigPath: `${folder}/kvConfig.json`,
-    },
-    DEFAULT_REMOTING_SERVER_OPTIONS,
-  );
-  await namesrv.start();
-  return { namesrv, address: `127.0.0.1:${namesrv.listener.port}` };
-}
+import { brokerSlices, startBroker } from "./broker_site.ts";
+import { startNamesrv } from "./namesrv_site.ts";
 
 /** The route of a topic, or the code. */
 async function routeOf(namesrv: string, topic: string) {

@@ -35,28 +35,32 @@ class FakeNetwork implements Network {
   }
 }
 
+function listenOn(network: FakeNetwork) {
+  return { remoting: network.listen, ha: network.listen };
+}
+
 const OPTIONS = {
   bindAddress: "127.0.0.1",
   listenPort: 10_911,
   haListenPort: 0,
 };
 
-test("bindPorts() binds the port and the VIP port, and leaves the HA port free", async () => {
+test("bindPorts() binds the port, the VIP port and the HA port", async () => {
   const network = new FakeNetwork();
-  const bound = await bindPorts(network, network.listen, OPTIONS);
-  assertEquals(bound.haListenPort, 10_912);
-  assertEquals([...network.open], [10_911, 10_909]);
+  const bound = await bindPorts(network, listenOn(network), OPTIONS);
+  assertEquals(bound.ha.port, 10_912);
+  assertEquals([...network.open], [10_911, 10_909, 10_912]);
 });
 
 test("bindPorts() takes a free port whose neighbours are free", async () => {
   const network = new FakeNetwork();
   network.taken.add(19_998).add(20_002);
-  const bound = await bindPorts(network, network.listen, {
+  const bound = await bindPorts(network, listenOn(network), {
     ...OPTIONS,
     listenPort: 0,
   });
   assertEquals(bound.broker.port, 20_003);
-  assertEquals([...network.open], [20_003, 20_001]);
+  assertEquals([...network.open], [20_003, 20_001, 20_004]);
 });
 
 test("bindPorts() names the port, the key and the cure", async () => {
@@ -69,7 +73,7 @@ test("bindPorts() names the port, the key and the cure", async () => {
     const network = new FakeNetwork();
     network.taken.add(port);
     const error = await assertRejects(
-      () => bindPorts(network, network.listen, OPTIONS),
+      () => bindPorts(network, listenOn(network), OPTIONS),
       BrokerStartError,
       part,
     );
@@ -80,7 +84,10 @@ test("bindPorts() names the port, the key and the cure", async () => {
   network.taken.add(30_000);
   const error = await assertRejects(
     () =>
-      bindPorts(network, network.listen, { ...OPTIONS, haListenPort: 30_000 }),
+      bindPorts(network, listenOn(network), {
+        ...OPTIONS,
+        haListenPort: 30_000,
+      }),
     BrokerStartError,
   );
   assertEquals([error.key, error.value], ["haListenPort", "30000"]);
@@ -89,21 +96,21 @@ test("bindPorts() names the port, the key and the cure", async () => {
 test("bindPorts() refuses ports without room below and strange addresses", async () => {
   const network = new FakeNetwork();
   await assertRejects(
-    () => bindPorts(network, network.listen, { ...OPTIONS, listenPort: 2 }),
+    () => bindPorts(network, listenOn(network), { ...OPTIONS, listenPort: 2 }),
     BrokerStartError,
     "listenPort-2 is no port",
   );
   network.code = "EADDRNOTAVAIL";
   network.taken.add(10_911);
   const error = await assertRejects(
-    () => bindPorts(network, network.listen, OPTIONS),
+    () => bindPorts(network, listenOn(network), OPTIONS),
     BrokerStartError,
     "no such address",
   );
   assertEquals(error.key, "bindAddress");
   network.code = "ENOTFOUND";
   const unresolved = await assertRejects(
-    () => bindPorts(network, network.listen, OPTIONS),
+    () => bindPorts(network, listenOn(network), OPTIONS),
     BrokerStartError,
     "cannot be resolved",
   );
@@ -115,7 +122,7 @@ test("bindPorts() says a strange reason once, and blames no other program", asyn
   network.code = "EMFILE";
   network.taken.add(10_911);
   const error = await assertRejects(
-    () => bindPorts(network, network.listen, OPTIONS),
+    () => bindPorts(network, listenOn(network), OPTIONS),
     BrokerStartError,
   );
   assertEquals([error.message, error.key], ["no", "listenPort"]);

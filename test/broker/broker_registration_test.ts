@@ -24,6 +24,7 @@ class Site {
   readonly logger = new FakeLogger();
   readonly topics = new Map<string, TopicConfig>([["T", topicOf("T")]]);
   readonly ordered: string[] = [];
+  readonly registered: RegisterBrokerResult[] = [];
   dataVersion = { stateVersion: 0, timestamp: 1, counter: 1 };
   readonly dead = new Set<string>();
   readonly calls: string[] = [];
@@ -83,6 +84,7 @@ class Site {
         },
         clock: this.clock,
         logger: this.logger,
+        onRegistered: (result) => void this.registered.push(result),
       },
       IDENTITY,
       { ...DEFAULT_BROKER_OPTIONS, namesrvAddr: "a:1;b:2", ...changes },
@@ -230,4 +232,29 @@ test("BrokerRegistration follows a new list and leaves all at the end", async ()
   await site.registration.stop();
   assertEquals(site.calls, ["c:3 104"]);
   assertEquals(await site.after(60_000), ["c:3 104"]);
+});
+
+test("BrokerRegistration passes on what a name server says of the master", async () => {
+  const site = new Site({ namesrvAddr: "a:1" });
+  site.result = {
+    ...site.result,
+    masterAddr: "m:10911",
+    haServerAddr: "m:10912",
+  };
+  site.registration.start();
+  await site.settle();
+  assertEquals(site.registered, [site.result]);
+});
+
+test("BrokerRegistration.registerAgain() does not wait for the period", async () => {
+  const site = new Site({ namesrvAddr: "a:1" });
+  site.registration.start();
+  await site.settle();
+  site.calls.length = 0;
+  assertEquals(await site.after(100), []);
+  site.registration.registerAgain();
+  assertEquals((await site.after(100)).map((it) => it.slice(0, 7)), [
+    "a:1 103",
+  ]);
+  assertEquals(await site.after(100), []);
 });

@@ -6,6 +6,7 @@ import {
   DEFAULT_BROKER_OPTIONS,
 } from "../../src/broker/broker_options.ts";
 import type { Clock } from "../../src/io/clock.ts";
+import { DEFAULT_HA_OPTIONS } from "../../src/ha/ha_options.ts";
 import {
   DEFAULT_REMOTING_CLIENT_OPTIONS,
   DEFAULT_REMOTING_SERVER_OPTIONS,
@@ -42,6 +43,7 @@ export function brokerSlices(
       maxIndexNum: 4_000,
       ...store,
     },
+    ha: DEFAULT_HA_OPTIONS,
     remotingServer: DEFAULT_REMOTING_SERVER_OPTIONS,
     remotingClient: DEFAULT_REMOTING_CLIENT_OPTIONS,
   };

@@ -18,6 +18,7 @@ function open(store = { min: 0, isInMemory: false }) {
   rig.maxOffsets.set("T/0", 100);
   const table = consumerManageProcessors({
     ...rig,
+    topics: rig.topicConfigManager,
     messageStore: {
       getMinOffsetInQueue: () => store.min,
       checkInMemByConsumeOffset: () => store.isInMemory,

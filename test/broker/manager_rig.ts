@@ -7,6 +7,7 @@ import type { MetadataFile } from "../../src/broker/config_manager.ts";
 import { ConsumerManager } from "../../src/broker/consumer_manager.ts";
 import { ConsumerOffsetManager } from "../../src/broker/consumer_offset_manager.ts";
 import { DelayOffsetFile } from "../../src/broker/delay_offset_file.ts";
+import { MessageRequestModeFile } from "../../src/broker/message_request_mode_file.ts";
 import { ProducerManager } from "../../src/broker/producer_manager.ts";
 import { RebalanceLockManager } from "../../src/broker/rebalance_lock_manager.ts";
 import { SubscriptionGroupManager } from "../../src/broker/subscription_group_manager.ts";
@@ -76,9 +77,11 @@ export class ManagerRig {
     groups: new MemoryFile(),
     offsets: new MemoryFile(),
     delayOffsets: new MemoryFile(),
+    modes: new MemoryFile(),
   };
   /** Max offsets by `topic/queueId`. */
   readonly maxOffsets = new Map<string, number>();
+  logEnd = 0;
   readonly topicConfigManager: TopicConfigManager;
   readonly subscriptionGroupManager: SubscriptionGroupManager;
   readonly consumerOffsetManager: ConsumerOffsetManager;
@@ -86,6 +89,7 @@ export class ManagerRig {
   readonly producerManager: ProducerManager;
   readonly rebalanceLockManager: RebalanceLockManager;
   readonly delayOffsetFile: DelayOffsetFile;
+  readonly messageRequestModeFile: MessageRequestModeFile;
 
   constructor(
     public brokerOptions: BrokerOptions = OPTIONS,
@@ -98,6 +102,7 @@ export class ManagerRig {
     this.topicConfigManager = new TopicConfigManager(
       { ...ports, file: this.files.topics },
       brokerOptions,
+      () => this.logEnd,
     );
     this.subscriptionGroupManager = new SubscriptionGroupManager(
       { ...ports, file: this.files.groups },
@@ -115,6 +120,7 @@ export class ManagerRig {
       this.files.delayOffsets,
       this.clock,
     );
+    this.messageRequestModeFile = new MessageRequestModeFile(this.files.modes);
     this.consumerManager = new ConsumerManager(ports, brokerOptions);
     this.producerManager = new ProducerManager(ports, brokerOptions);
     this.rebalanceLockManager = new RebalanceLockManager(ports, brokerOptions);
@@ -122,6 +128,7 @@ export class ManagerRig {
     this.subscriptionGroupManager.load();
     this.consumerOffsetManager.load();
     this.delayOffsetFile.load();
+    this.messageRequestModeFile.load();
   }
 
   readonly options = (): BrokerOptions => this.brokerOptions;

@@ -34,7 +34,7 @@ function boot(fileSystem: FileSystem, logger = new FakeLogger()) {
     logger,
     file: new JsonFile(fileSystem, `${CONFIG}/${name}`, logger),
   });
-  const topics = new TopicConfigManager(ports(NAMES[0]!), OPTIONS);
+  const topics = new TopicConfigManager(ports(NAMES[0]!), OPTIONS, () => 0);
   const groups = new SubscriptionGroupManager(ports(NAMES[1]!), OPTIONS);
   const offsets = new ConsumerOffsetManager(ports(NAMES[2]!), OPTIONS, null);
   topics.load();
@@ -194,11 +194,15 @@ test("a full disk: the change holds in memory, the old file stays, later it is w
   const fileSystem = await filledDisk();
   const clock = new FakeClock();
   const logger = new FakeLogger();
-  const topics = new TopicConfigManager({
-    clock,
-    logger,
-    file: new JsonFile(fileSystem, `${CONFIG}/topics.json`, logger),
-  }, OPTIONS);
+  const topics = new TopicConfigManager(
+    {
+      clock,
+      logger,
+      file: new JsonFile(fileSystem, `${CONFIG}/topics.json`, logger),
+    },
+    OPTIONS,
+    () => 0,
+  );
   topics.load();
   fileSystem.faults.capacityBytes = 0;
   topics.updateTopicConfig(topicOf("d"));

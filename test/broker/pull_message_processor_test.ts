@@ -78,6 +78,10 @@ class Site {
     transferredCount: 0,
     transferredBytes: 0,
   };
+  isSlave = false;
+  isMasterAlive = false;
+  hasSlave = false;
+  readonly unknownTopics: string[] = [];
   maxOffset = 10;
   result: () => GetMessageResult | Promise<GetMessageResult> = () =>
     found("OFFSET_OVERFLOW_ONE");
@@ -117,6 +121,12 @@ class Site {
         commitPullOffset: () => undefined,
       },
       holdService: this.hold,
+      replication: {
+        isSlave: () => this.isSlave,
+        isMasterAlive: () => this.isMasterAlive,
+        hasReadableSlave: (id) => this.hasSlave && id === 1,
+        onUnknownTopic: (topic) => this.unknownTopics.push(topic),
+      },
       counters: this.counters,
       clock: this.clock,
       logger: this.logger,
@@ -190,7 +200,6 @@ test("PullMessageProcessor refuses in the order of the reference", () => {
   };
   const nothing = () => {};
   const noSub = { sysFlag: 0 };
-  assertEquals(refused(nothing, {}, { brokerRole: "SLAVE" }), [2, undefined]);
   assertEquals(refused(nothing, {}, { brokerPermission: 2 }), [16, "1"]);
   assertEquals(
     refused(nothing, {}, { litePullMessageEnable: false }, 361),
@@ -259,7 +268,7 @@ test("PullMessageProcessor filters by tags code", () => {
 });
 
 test("PullMessageProcessor commits with the flag, once, and suggests by the group", () => {
-  const site = new Site({ slaveReadEnable: true });
+  const site = new Site({ slaveReadEnable: "true" });
   site.groups.add("g", { whichBrokerWhenConsumeSlowly: 3 });
   site.result = () => found("FOUND", { suggestPullingFromSlave: true });
   const answer = site.answer({ sysFlag: 5, commitOffset: 7 });
@@ -272,10 +281,91 @@ test("PullMessageProcessor commits with the flag, once, and suggests by the grou
   assertEquals(plain.answer().extFields.suggestWhichBrokerId, "0");
 });
 
-test("PullMessageProcessor on a slave never moves a reader", () => {
-  const site = new Site({ brokerRole: "SLAVE", slaveReadEnable: true });
-  site.result = () => found("OFFSET_OVERFLOW_BADLY");
-  assertEquals(site.answer().code, 20);
+test("PullMessageProcessor suggests brokers as slaveReadEnable says", () => {
+  const suggested = (
+    options: Partial<BrokerOptions>,
+    role: { isSlave?: boolean; hasSlave?: boolean },
+    suggestPullingFromSlave: boolean,
+  ) => {
+    const site = Object.assign(new Site(options), role);
+    site.result = () => found("FOUND", { suggestPullingFromSlave });
+    return site.answer().extFields.suggestWhichBrokerId;
+  };
+  const auto = { slaveReadEnable: "auto" } as const;
+  assertEquals(suggested(auto, {}, true), "0");
+  assertEquals(suggested(auto, { hasSlave: true }, true), "1");
+  assertEquals(suggested(auto, { hasSlave: true }, false), "0");
+  const other = Object.assign(new Site(auto), { hasSlave: true });
+  other.groups.add("g", { whichBrokerWhenConsumeSlowly: 2 });
+  other.result = () => found("FOUND", { suggestPullingFromSlave: true });
+  assertEquals(other.answer().extFields.suggestWhichBrokerId, "0");
+  assertEquals(suggested(auto, { isSlave: true }, true), "1");
+  assertEquals(suggested(auto, { isSlave: true }, false), "0");
+  const never = { slaveReadEnable: "false" } as const;
+  assertEquals(suggested(never, { hasSlave: true }, true), "0");
+  const refused = Object.assign(new Site(never), { isSlave: true }).answer();
+  assertEquals(refused.code, 2);
+});
+
+test("PullMessageProcessor on a slave never moves a reader, and never sends it round", () => {
+  const cases: [GetMessageStatus, boolean, number][] = [
+    ["OFFSET_OVERFLOW_BADLY", false, 19],
+    ["OFFSET_OVERFLOW_BADLY", true, 19],
+    ["NO_MATCHED_LOGIC_QUEUE", false, 19],
+    ["NO_MESSAGE_IN_QUEUE", true, 19],
+    ["OFFSET_OVERFLOW_ONE", false, 19],
+    ["OFFSET_TOO_SMALL", false, 19],
+    ["OFFSET_TOO_SMALL", true, 20],
+  ];
+  for (const [status, isMasterAlive, code] of cases) {
+    const site = Object.assign(new Site(), { isSlave: true, isMasterAlive });
+    site.result = () => found(status);
+    const answer = site.answer();
+    assertEquals(answer.code, code, status);
+    assertEquals(answer.extFields.nextBeginOffset, "10");
+    assertEquals(answer.extFields.suggestWhichBrokerId, "0");
+  }
+  // offsetCheckInSlave: the store has corrected it, as in Apache.
+  const site = Object.assign(new Site(), { isSlave: true });
+  site.result = () => found("OFFSET_OVERFLOW_BADLY", { nextBeginOffset: 7 });
+  assertEquals(site.answer().code, 21);
+});
+
+test("PullMessageProcessor on a slave holds a pull beyond its end until dispatch gets there", () => {
+  const site = Object.assign(new Site(), { isSlave: true });
+  site.result = () => found("OFFSET_OVERFLOW_BADLY", { maxOffset: 3 });
+  site.maxOffset = 3;
+  const context = fakeContext();
+  assertEquals(site.pull({ sysFlag: 6 }, context), HELD);
+  site.hold.notifyMessageArriving("T", 0, 10, 0, "");
+  site.settle();
+  assertEquals(context.answers.length, 0);
+  site.result = () => found("FOUND");
+  site.hold.notifyMessageArriving("T", 0, 11, 0, "");
+  site.settle();
+  assertEquals(context.answers.map((it) => it.code), [0]);
+  site.result = () => found("OFFSET_OVERFLOW_BADLY", { maxOffset: 3 });
+  const late = fakeContext();
+  assertEquals(site.pull({ sysFlag: 6 }, late), HELD);
+  site.clock.advance(15_000);
+  site.hold.tick(site.clock.monotonicMs());
+  site.settle();
+  assertEquals(late.answers.map((it) => it.code), [19]);
+  assertEquals(late.answers[0]!.extFields.nextBeginOffset, "10");
+});
+
+test("44: a topic that a slave does not know sends the reader to a living master, and asks for it", () => {
+  const site = Object.assign(new Site(), {
+    isSlave: true,
+    isMasterAlive: true,
+  });
+  const answer = site.answer({ topic: "New" });
+  assertEquals(answer.code, 20);
+  assertEquals(answer.extFields.suggestWhichBrokerId, "0");
+  assertEquals(answer.extFields.nextBeginOffset, "10");
+  assertEquals(site.unknownTopics, ["New"]);
+  site.isMasterAlive = false;
+  assertEquals(site.answer({ topic: "New" }).code, 17);
 });
 
 test("PullMessageProcessor holds a pull until a message comes", () => {

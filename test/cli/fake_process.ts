@@ -58,6 +58,10 @@ export class FakeProcess implements Process {
     this.#signals.set(signal, run);
   }
 
+  spawnSelf(): never {
+    throw new Error("not here");
+  }
+
   exit(code: number): never {
     this.exitCodes.push(code);
     throw new ExitCalled(code);

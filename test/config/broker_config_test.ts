@@ -12,6 +12,7 @@ import {
   environmentNameOf,
   parseSetting,
 } from "../../src/config/config_sources.ts";
+import { DEFAULT_HA_OPTIONS } from "../../src/ha/ha_options.ts";
 import {
   DEFAULT_REMOTING_CLIENT_OPTIONS,
   DEFAULT_REMOTING_SERVER_OPTIONS,
@@ -57,6 +58,7 @@ test("loadBrokerConfig() defaults of `broker` are those of the rooms", () => {
     storePathRootDir: "/home/rocket/store",
     storePathCommitLog: "/home/rocket/store/commitlog",
   });
+  assertEquals({ ...slices.ha }, { ...DEFAULT_HA_OPTIONS });
   assertEquals({ ...slices.remotingServer }, {
     ...DEFAULT_REMOTING_SERVER_OPTIONS,
   });
@@ -180,9 +182,11 @@ const BAD: readonly [file: string, includes: readonly string[]][] = [
   ["namesrvAddr=a:1;b:99999", ['"b:99999" is none']],
   ["brokerName=a b", ["brokerName=a b", "letters"]],
   ["messageDelayLevel=1s,5s", ["messageDelayLevel", "spaces"]],
-  ["brokerRole=SLAVE", ["brokerRole=SLAVE", "later version"]],
-  ["brokerRole=SYNC_MASTER", ["brokerRole=SYNC_MASTER", "later version"]],
-  ["brokerId=1", ["brokerId=1", "ASYNC_MASTER has brokerId 0"]],
+  ["brokerRole=SLAVE", ["brokerId=0", "SLAVE has a brokerId above 0"]],
+  ["brokerRole=SLAVE\nbrokerId=1", ["brokerRole=SLAVE", "haMasterAddress"]],
+  ["brokerRole=SYNC_MASTER\nbrokerId=1", ["brokerId=1", "has brokerId 0"]],
+  ["brokerId=1", ["brokerId=1", "has brokerId 0"]],
+  ["haSendHeartbeatInterval=30000", ["below haHousekeepingInterval=20000"]],
   ["aclEnable=true", [
     "aclEnable=true from broker.conf:1",
     "open to everybody",
@@ -204,6 +208,11 @@ const BAD: readonly [file: string, includes: readonly string[]][] = [
   ["adminToken=short", ["adminToken=***", "16 to 256"]],
   ["adminPort=10911", ["adminPort=10911", "already listenPort"]],
   ["haListenPort=10909", ["haListenPort=10909", "VIP"]],
+  ["haMasterAddress=a", ["haMasterAddress=a", "host:port"]],
+  ["haMasterAddress=a:1;b:2", ["haMasterAddress", "one host:port"]],
+  ["haAllowedPeers=10.0.0.0/8;bad", ["haAllowedPeers", '"bad" is none']],
+  ["haSyncMode=maybe", ["haSyncMode=maybe", "strict, degrade, async"]],
+  ["inSyncReplicas=0", ["inSyncReplicas=0", "from 1"]],
   ["maxMessageSize=64M\nmappedFileSizeCommitLog=1M", ["one file"]],
   ["storePathCommitLog=/a,/b", ["storePathCommitLog=/a,/b", "not a list"]],
   ["diskSpaceWarningLevelRatio=50", ["diskSpaceCleanForciblyRatio=85"]],
@@ -301,4 +310,17 @@ test("loadBrokerConfig() buffers at most an eighth of a small machine's memory",
     assertEquals(slices.remotingServer.bufferedBytesMax, buffered * MIB);
     assertEquals(values.bufferedBytesMax, buffered * MIB);
   }
+});
+
+test("loadBrokerConfig() takes every role, and both spellings of a key", () => {
+  assertEquals(
+    load({ file: "brokerRole=SYNC_MASTER\nhaMaxGapNotInSync=1M" }).slices.ha
+      .haSlaveFallbehindMax,
+    1_048_576,
+  );
+  const { slices } = load({
+    file: "brokerRole=SLAVE\nbrokerId=1\nhaMasterAddress=10.0.0.5:10912",
+  });
+  assertEquals(slices.store.brokerRole, "SLAVE");
+  assertEquals(slices.ha.haMasterAddress, "10.0.0.5:10912");
 });

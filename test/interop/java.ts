@@ -83,7 +83,12 @@ export class Member {
 
   /** Kills the JVM at once. */
   kill(): Promise<number | null> {
-    this.#child.kill("SIGKILL");
+    return this.stop("SIGKILL");
+  }
+
+  /** Sends a signal and waits for the end. */
+  stop(signal: NodeJS.Signals): Promise<number | null> {
+    this.#child.kill(signal);
     return this.#exited;
   }
 

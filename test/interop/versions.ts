@@ -1,2 +1,13 @@
 /** The stock clients that are tested: the last 4.9 and the newest 5.x on Maven. */
 export const ROCKETMQ_VERSIONS = ["4.9.8", "5.5.0"] as const;
+
+/**
+ * Apache's servers and tools: 4.9.7 is the newest 4.9 whose broker and name
+ * server are on Maven Central (4.9.8 has only its client there).
+ */
+export const APACHE_SERVER_VERSIONS = ["4.9.7", "5.5.0"] as const;
+
+/** The stock client that goes with a server's version. */
+export function driverVersionOf(serverVersion: string): string {
+  return serverVersion === "4.9.7" ? "4.9.8" : serverVersion;
+}

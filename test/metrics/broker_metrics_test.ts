@@ -5,6 +5,22 @@ import type { BrokerMetricsSnapshot } from "../../src/metrics/broker_metrics_sou
 
 function snapshot(): BrokerMetricsSnapshot {
   return {
+    ha: {
+      state: "catching-up",
+      connectionCount: 3,
+      slaves: [
+        { slave: "s:1", lagBytes: 21, lagMs: 22, bytesInSecond: 23 },
+      ],
+      inSyncSlaveNums: 1,
+      pendingSyncRequests: 24,
+      replicatedOffset: 979,
+      acceptedCount: 25,
+      refusedCount: 26,
+      protocolErrorCount: 27,
+      masterLagBytes: null,
+      masterLagMs: null,
+      reconnectCount: 0,
+    },
     role: "ASYNC_MASTER",
     brokerPermission: 6,
     topicCount: 3,
@@ -104,4 +120,17 @@ test("BrokerMetrics.text() shows what is there now, again and again", async () =
     [...found.keys()].some((it) => it.includes('topic="T"')),
     false,
   );
+});
+
+test("BrokerMetrics shows the pair with the numbers of /admin/ha", async () => {
+  const found = await samples(open());
+  const of = (name: string, labels = "") =>
+    found.get(`${name}{${NODE}${labels}}`);
+  assertEquals(of("rocketmq_ha_state", ',state="catching-up"'), 1);
+  assertEquals(of("rocketmq_ha_state", ',state="healthy"'), 0);
+  assertEquals(of("rocketmq_ha_slaves_connected"), 1);
+  assertEquals(of("rocketmq_ha_slave_lag_bytes", ',slave="s:1"'), 21);
+  assertEquals(of("rocketmq_ha_replicated_offset"), 979);
+  assertEquals(of("rocketmq_ha_protocol_errors_total"), 27);
+  assertEquals(of("rocketmq_ha_master_lag_bytes"), undefined);
 });

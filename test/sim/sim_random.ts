@@ -47,8 +47,8 @@ export class SimRandom implements Random {
 }
 
 /**
- * The seeds to run: `TEST_SEED` alone where it is set, else 1 to `count`.
- * A failing test names its seed, as in `[seed=7]`.
+ * The seeds to run: `TEST_SEED` alone where it is set, those of `TEST_SEEDS` (`501-1000`), else
+ * 1 to `count`. A failing test names its seed, as in `[seed=7]`.
  */
 export function seeds(
   count: number,
@@ -56,7 +56,9 @@ export function seeds(
 ): number[] {
   const wanted = env["TEST_SEED"];
   if (wanted !== undefined) return [Number(wanted)];
-  return Array.from({ length: count }, (_, index) => index + 1);
+  const [first, last] = (env["TEST_SEEDS"] ?? `1-${count}`).split("-", 2);
+  const from = Number(first);
+  return Array.from({ length: Number(last) - from + 1 }, (_, it) => from + it);
 }
 
 /** Runs `story` once for each seed; a failure says which one repeats it. */

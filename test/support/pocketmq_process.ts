@@ -6,7 +6,13 @@ import process from "node:process";
 export interface ReadyLine {
   ready: true;
   ms: number;
-  listeners: { name: string; bound: string; advertised: string }[];
+  /** `node`: which process of `pair`. */
+  listeners: {
+    name: string;
+    bound: string;
+    advertised: string;
+    node?: string;
+  }[];
 }
 
 /** A program that ran to its end. */
@@ -95,9 +101,11 @@ export class PocketMQProcess {
     return this.#stderr;
   }
 
-  /** `host:port` that a listener is bound to. */
-  address(name: string): string {
-    const listener = this.ready.listeners.find((it) => it.name === name);
+  /** `host:port` that a listener is bound to; `node`: of which process of `pair`. */
+  address(name: string, node?: string): string {
+    const listener = this.ready.listeners.find((it) =>
+      it.name === name && it.node === node
+    );
     if (listener === undefined) throw new Error(`No listener ${name}`);
     return listener.bound;
   }

@@ -42,6 +42,11 @@ export interface BrokerConfiguration {
   update(
     changes: ReadonlyMap<string, string>,
   ): Promise<BrokerConfigurationChange>;
+  /** Takes values that were found out while running, with the reason. */
+  found?(
+    values: { readonly mappedFileSizeCommitLog: number },
+    reason: string,
+  ): void;
 }
 
 /** What the processor works on. */

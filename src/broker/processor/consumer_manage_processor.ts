@@ -41,7 +41,8 @@ export interface ConsumerManageDeps {
   readonly consumerManager: ConsumerManager;
   readonly consumerOffsetManager: ConsumerOffsetManager;
   readonly subscriptionGroupManager: SubscriptionGroupManager;
-  readonly topicConfigManager: TopicConfigManager;
+  /** On a slave without a master also topics that only the log knows. */
+  readonly topics: Pick<TopicConfigManager, "selectTopicConfig">;
   readonly messageStore: ConsumerOffsetStore;
 }
 
@@ -123,14 +124,14 @@ class ConsumerManageProcessor {
   ): RemotingCommand => {
     const header = decodeUpdateConsumerOffsetRequestHeader(request.extFields);
     const { consumerGroup, topic } = header;
-    const { subscriptionGroupManager, topicConfigManager } = this.#deps;
+    const { subscriptionGroupManager, topics } = this.#deps;
     if (!subscriptionGroupManager.containsSubscriptionGroup(consumerGroup)) {
       return createResponse(
         ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
         `Group ${shown(consumerGroup)} not exist!`,
       );
     }
-    if (topicConfigManager.selectTopicConfig(topic) === undefined) {
+    if (topics.selectTopicConfig(topic) === undefined) {
       return createResponse(
         ResponseCode.TOPIC_NOT_EXIST,
         `Topic ${shown(topic)} not exist!`,

@@ -24,6 +24,7 @@ import type {
 } from "../../remoting/request_processor.ts";
 import type { ConsumerOffsetManager } from "../consumer_offset_manager.ts";
 import type { DelayOffsetFile } from "../delay_offset_file.ts";
+import type { MessageRequestModeFile } from "../message_request_mode_file.ts";
 import { invalid, textResponse } from "./admin_response.ts";
 
 /** What the store knows of a queue's ends. */
@@ -45,6 +46,7 @@ export interface OffsetAdminDeps {
   readonly messageStore: QueueOffsetStore;
   readonly consumerOffsetManager: ConsumerOffsetManager;
   readonly delayOffsetFile: DelayOffsetFile;
+  readonly messageRequestModeFile: MessageRequestModeFile;
 }
 
 /** Processors by request code. */
@@ -90,6 +92,7 @@ function metadataProcessors(
   deps: OffsetAdminDeps,
 ): [number, RequestProcessor][] {
   const { consumerOffsetManager, delayOffsetFile } = deps;
+  const { messageRequestModeFile } = deps;
   return [
     [
       RequestCode.GET_ALL_CONSUMER_OFFSET,
@@ -101,7 +104,7 @@ function metadataProcessors(
     ],
     [
       RequestCode.GET_ALL_MESSAGE_REQUEST_MODE,
-      () => textResponse('{"messageRequestModeMap":{}}'),
+      () => textResponse(messageRequestModeFile.encode()),
     ],
     // As a Java master without timer wheel: its slaves note it and go on.
     [

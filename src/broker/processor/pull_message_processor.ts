@@ -4,6 +4,7 @@
  * Invariants
  * - A committed offset is stored before anything is read, and only on the first processing.
  * - A pull is held at most once; what wakes it reads anew and answers in any case.
+ * - A slave never moves a reader.
  */
 import { shown } from "../../base/shown.ts";
 import type { Clock } from "../../io/clock.ts";
@@ -22,10 +23,8 @@ import { ResponseCode } from "../../protocol/response_code.ts";
 import { HELD, type RequestContext } from "../../remoting/request_processor.ts";
 import type {
   GetMessageResult,
-  GetMessageStatus,
   MessageFilter,
 } from "../../store/get_message_result.ts";
-import type { BrokerRole } from "../broker_options.ts";
 import {
   type AllowedPull,
   checkPull,
@@ -35,6 +34,12 @@ import {
   type RefusedPull,
 } from "../pull_check.ts";
 import type { PullCounters } from "../broker_stats.ts";
+import {
+  codeOf,
+  maySuggest,
+  type PullReplication,
+  type SlaveReadEnable,
+} from "../pull_replication.ts";
 import type { PullRequestHoldService } from "../pull_request_hold_service.ts";
 
 /** What a pull needs of the store. */
@@ -69,6 +74,7 @@ export interface PullMessagePorts extends PullCheckPorts {
     ): unknown;
   };
   readonly holdService: PullRequestHoldService;
+  readonly replication: PullReplication;
   readonly counters: PullCounters;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -76,28 +82,13 @@ export interface PullMessagePorts extends PullCheckPorts {
 
 /** Keys of broker.conf that a pull reads. */
 export interface PullMessageOptions extends PullCheckOptions {
-  readonly brokerRole: BrokerRole;
-  readonly slaveReadEnable: boolean;
+  readonly slaveReadEnable: SlaveReadEnable;
   readonly longPollingEnable: boolean;
   readonly shortPollingTimeMills: number;
   readonly pullRequestHoldMax: number;
 }
 
 const MASTER_ID = 0;
-
-/** Codes by status; a status that depends on the asked offset has its code in `codeOf`. */
-const RESPONSE_CODE: Readonly<Record<GetMessageStatus, number>> = {
-  FOUND: ResponseCode.SUCCESS,
-  NO_MATCHED_MESSAGE: ResponseCode.PULL_RETRY_IMMEDIATELY,
-  MESSAGE_WAS_REMOVING: ResponseCode.PULL_RETRY_IMMEDIATELY,
-  OFFSET_FOUND_NULL: ResponseCode.PULL_NOT_FOUND,
-  OFFSET_OVERFLOW_BADLY: ResponseCode.PULL_OFFSET_MOVED,
-  OFFSET_OVERFLOW_ONE: ResponseCode.PULL_NOT_FOUND,
-  OFFSET_TOO_SMALL: ResponseCode.PULL_OFFSET_MOVED,
-  NO_MATCHED_LOGIC_QUEUE: ResponseCode.PULL_NOT_FOUND,
-  NO_MESSAGE_IN_QUEUE: ResponseCode.PULL_NOT_FOUND,
-  OFFSET_RESET: ResponseCode.PULL_OFFSET_MOVED,
-};
 
 /** Answers pulls, now or when a message comes. */
 export class PullMessageProcessor {
@@ -117,8 +108,9 @@ export class PullMessageProcessor {
     context: RequestContext,
     request: RemotingCommand,
   ): RemotingCommand | typeof HELD => {
-    const { brokerRole, slaveReadEnable } = this.#options;
-    if (brokerRole === "SLAVE" && !slaveReadEnable) {
+    const { replication } = this.#ports;
+    const isSlave = replication.isSlave();
+    if (isSlave && this.#options.slaveReadEnable === "false") {
       return createResponse(
         ResponseCode.SYSTEM_BUSY,
         "[REJECTREQUEST] the slave broker does not support read requests, " +
@@ -126,6 +118,10 @@ export class PullMessageProcessor {
       );
     }
     const header = decodePullMessageRequestHeader(request.extFields);
+    if (isSlave) {
+      const refused = this.#checkTopicOnSlave(header);
+      if (refused !== undefined) return refused;
+    }
     const isLite = request.code === RequestCode.LITE_PULL_MESSAGE ||
       (header.sysFlag & PullSysFlag.LITE_PULL_MESSAGE) !== 0;
     const checked = checkPull(this.#ports, this.#options, header, isLite);
@@ -146,6 +142,29 @@ export class PullMessageProcessor {
     this.#respondLater(context, header, checked, result, true);
     return HELD;
   };
+
+  /** The topic may be on its way from the master: the reader is sent there until it has come. */
+  #checkTopicOnSlave(
+    header: PullMessageRequestHeader,
+  ): RemotingCommand | undefined {
+    const { topic, queueOffset } = header;
+    const { replication, topics } = this.#ports;
+    if (!replication.isMasterAlive()) return undefined;
+    if (topics.selectTopicConfig(topic) !== undefined) return undefined;
+    replication.onUnknownTopic(topic);
+    return createResponse(
+      ResponseCode.PULL_RETRY_IMMEDIATELY,
+      "TOPIC_NOT_REPLICATED_YET",
+      encodePullMessageResponseHeader({
+        suggestWhichBrokerId: MASTER_ID,
+        nextBeginOffset: queueOffset,
+        minOffset: 0,
+        maxOffset: 0,
+        topicSysFlag: 0,
+        groupSysFlag: 0,
+      }),
+    );
+  }
 
   /** Answers once a cold read is there; such an answer may still be to wait for a message. */
   #respondLater(
@@ -169,7 +188,8 @@ export class PullMessageProcessor {
     pull: AllowedPull,
     result: GetMessageResult,
   ): RemotingCommand | typeof HELD {
-    const code = codeOf(result.status, header.queueOffset);
+    const { replication } = this.#ports;
+    const code = codeOf(result, header.queueOffset, replication);
     if (
       code !== ResponseCode.PULL_NOT_FOUND ||
       (header.sysFlag & PullSysFlag.SUSPEND) === 0
@@ -219,20 +239,16 @@ export class PullMessageProcessor {
     result: GetMessageResult,
   ): RemotingCommand {
     const { groupConfig, topicConfig } = pull;
-    const { brokerRole, slaveReadEnable } = this.#options;
+    const { replication } = this.#ports;
     this.#count(result);
-    let code = codeOf(result.status, header.queueOffset);
-    let suggestWhichBrokerId = MASTER_ID;
-    if (slaveReadEnable) {
-      suggestWhichBrokerId = result.suggestPullingFromSlave
-        ? groupConfig.whichBrokerWhenConsumeSlowly
-        : groupConfig.brokerId;
-    }
-    if (code === ResponseCode.PULL_OFFSET_MOVED && brokerRole === "SLAVE") {
-      // A slave that lags must never reset a consumer.
-      code = ResponseCode.PULL_RETRY_IMMEDIATELY;
-      suggestWhichBrokerId = groupConfig.brokerId;
-    }
+    const code = codeOf(result, header.queueOffset, replication);
+    const wanted = result.suggestPullingFromSlave
+      ? groupConfig.whichBrokerWhenConsumeSlowly
+      : groupConfig.brokerId;
+    const suggestWhichBrokerId = wanted !== MASTER_ID &&
+        maySuggest(wanted, this.#options.slaveReadEnable, replication)
+      ? wanted
+      : MASTER_ID;
     this.#ports.offsets.commitPullOffset(
       context.connection.remoteAddress,
       header.consumerGroup,
@@ -299,15 +315,6 @@ export class PullMessageProcessor {
       maxMsgBytes === undefined ? request : { ...request, maxMsgBytes },
     );
   }
-}
-
-/** An empty queue moves a reader that asks for anything but its start. */
-function codeOf(status: GetMessageStatus, queueOffset: number): number {
-  const isEmpty = status === "NO_MATCHED_LOGIC_QUEUE" ||
-    status === "NO_MESSAGE_IN_QUEUE";
-  return isEmpty && queueOffset !== 0
-    ? ResponseCode.PULL_OFFSET_MOVED
-    : RESPONSE_CODE[status];
 }
 
 function refuse(refused: RefusedPull): RemotingCommand {

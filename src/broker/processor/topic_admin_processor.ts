@@ -18,7 +18,7 @@ import {
   topicConfigFromJson,
   topicConfigToJson,
 } from "../../protocol/body/topic_config_body.ts";
-import { encodeTopicConfigWrapper } from "../../protocol/body/topic_config_wrapper.ts";
+import { topicConfigWrapperToJson } from "../../protocol/body/topic_config_wrapper.ts";
 import { encodeTopicList } from "../../protocol/body/topic_list.ts";
 import { decodeTopicHeader } from "../../protocol/header/broker_admin_header.ts";
 import { decodeCreateTopicRequestHeader } from "../../protocol/header/create_topic_request_header.ts";
@@ -174,10 +174,13 @@ class TopicAdminProcessor {
 
   readonly getAllTopicConfig = (): RemotingCommand => {
     const { topicConfigManager } = this.#deps;
-    return bodyResponse(encodeTopicConfigWrapper({
+    const wrapper = topicConfigWrapperToJson({
       dataVersion: topicConfigManager.dataVersion,
       topicConfigTable: topicConfigManager.allTopics(),
-    }));
+    });
+    return bodyResponse(
+      encodeJson({ ...wrapper, ...topicConfigManager.deletions.toJson() }),
+    );
   };
 
   readonly getTopicConfig = (

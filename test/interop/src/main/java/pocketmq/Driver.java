@@ -23,6 +23,12 @@ public final class Driver {
             case "member":
                 Member.run(arguments);
                 break;
+            case "load":
+                Load.run(arguments);
+                break;
+            case "specials":
+                Specials.run(arguments);
+                break;
             case "send":
                 Sender.run(arguments);
                 break;

@@ -1,0 +1,45 @@
+/** GET_BROKER_HA_STATUS (907): HARuntimeInfo as mqadmin haStatus reads it (reference 7.9). */
+import type { HACoordinator } from "../../ha/ha_coordinator.ts";
+import { clientInfoOf } from "../../ha/ha_runtime_info.ts";
+import { RequestCode } from "../../protocol/request_code.ts";
+import type {
+  ProcessorTable,
+  RequestProcessor,
+} from "../../remoting/request_processor.ts";
+import { textResponse } from "./admin_response.ts";
+
+/** What the processor works on. */
+export interface HAStatusDeps {
+  readonly ha: HACoordinator;
+}
+
+/** The processor by request code. */
+export function haStatusProcessors({ ha }: HAStatusDeps): ProcessorTable {
+  return new Map<number, RequestProcessor>([
+    [
+      RequestCode.GET_BROKER_HA_STATUS,
+      () => textResponse(JSON.stringify(haRuntimeInfo(ha))),
+    ],
+  ]);
+}
+
+/** Java's fields are primitives: what is unknown is left out. */
+function haRuntimeInfo(ha: HACoordinator): unknown {
+  const isMaster = ha.role !== "SLAVE";
+  const { log, inSyncSlaveNums } = ha.service;
+  const client = isMaster ? {} : clientInfoOf(ha.client);
+  return {
+    master: isMaster,
+    masterCommitLogMaxOffset: isMaster ? log.maxOffset : undefined,
+    inSyncSlaveNums,
+    haConnectionInfo: ha.connections().map(known),
+    haClientRuntimeInfo: known(client),
+    ...ha.state(),
+  };
+}
+
+function known(fields: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== null),
+  );
+}

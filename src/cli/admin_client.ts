@@ -1,0 +1,69 @@
+/** Requests to the admin port of a broker. */
+import type { CliContext } from "./cli_context.ts";
+import { CliError } from "./cli_error.ts";
+
+/** Where `broker` and `standalone` serve it. */
+export const DEFAULT_ADMIN = "http://127.0.0.1:10913";
+const TIMEOUT_MS = 5_000;
+
+/** `path` at the address that `--admin` gave. Throws CliError. */
+export function adminUrl(admin: string, path: string): URL {
+  try {
+    return new URL(path, admin);
+  } catch (error) {
+    throw new CliError(
+      `Cannot use --admin ${admin}: give a URL as ${DEFAULT_ADMIN}`,
+      2,
+      { cause: error },
+    );
+  }
+}
+
+/** The answer, whatever its status; POCKETMQ_ADMIN_TOKEN opens a guarded port. Throws CliError. */
+export async function askAdmin(
+  context: CliContext,
+  url: URL,
+): Promise<Response> {
+  const abort = new AbortController();
+  const timer = context.runtime.clock.after(TIMEOUT_MS, () => abort.abort());
+  const token = context.process.env.POCKETMQ_ADMIN_TOKEN ?? "";
+  const headers: Record<string, string> = token === ""
+    ? {}
+    : { authorization: `Bearer ${token}` };
+  try {
+    return await fetch(url, { headers, signal: abort.signal });
+  } catch (error) {
+    const reason = abort.signal.aborted
+      ? `no answer within ${TIMEOUT_MS / 1000} s`
+      : "nobody listens there";
+    throw new CliError(`Cannot reach ${url.origin}: ${reason}`, 1, {
+      cause: error,
+    });
+  } finally {
+    timer.cancel();
+  }
+}
+
+/** The JSON of a successful answer. Throws CliError with the problem's sentence. */
+export async function adminJson(
+  context: CliContext,
+  url: URL,
+): Promise<unknown> {
+  const answer = await askAdmin(context, url);
+  const text = await answer.text();
+  try {
+    const body = JSON.parse(text) as { detail?: unknown };
+    if (answer.ok) return body;
+    throw new CliError(
+      `${url.href} answers ${answer.status}: ${
+        body.detail ?? "no reason given"
+      }`,
+      1,
+    );
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(`${url.href} is no admin port of a broker`, 1, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,144 @@
+/** HAState: replication in one word and one sentence; pure. */
+import type {
+  HAClientRuntimeInfo,
+  HAConnectionRuntimeInfo,
+} from "./ha_runtime_info.ts";
+import type { HAStop } from "./master_probe.ts";
+
+/** The words of `/admin/ha`. */
+export type HAStateWord =
+  | "healthy"
+  | "catching-up"
+  | "degraded"
+  | "stalled"
+  | "needs-reseed"
+  | "diverged"
+  | "disconnected"
+  | "alone";
+
+/** A word and why; the reason is null only when healthy. */
+export interface HAState {
+  readonly state: HAStateWord;
+  readonly reason: string | null;
+}
+
+/** What a master's state follows from. */
+export interface MasterSituation {
+  readonly haAddress: string;
+  readonly isSync: boolean;
+  readonly isDegraded: boolean;
+  readonly haSyncMode: string;
+  readonly connections: readonly HAConnectionRuntimeInfo[];
+  /** Links whose slave cannot be served, those that ended a moment ago included. */
+  readonly problems: readonly {
+    readonly addr: string;
+    readonly problem: HAStateWord;
+    readonly reason: string;
+  }[];
+  readonly neighbourWarning: string | null;
+}
+
+/** What a slave's state follows from. */
+export interface SlaveSituation {
+  readonly info: HAClientRuntimeInfo;
+  readonly problem: HAStop | null;
+  readonly reason: string | null;
+  readonly neighbourWarning: string | null;
+}
+
+/** A lag that is both this long and this big is one. */
+const LAG_MS = 1_000;
+const LAG_BYTES = 65_536;
+/** A lag of that age in which nothing was acknowledged. */
+const STALLED_MS = 10_000;
+
+const HEALTHY: HAState = Object.freeze({ state: "healthy", reason: null });
+
+export function masterState(it: MasterSituation): HAState {
+  if (it.neighbourWarning !== null) {
+    return { state: "degraded", reason: it.neighbourWarning };
+  }
+  const [problem] = it.problems;
+  const serving = it.connections.filter(({ lagMs }) => lagMs !== null);
+  if (problem !== undefined) {
+    return {
+      state: problem.problem,
+      reason: `Slave ${problem.addr} is not served: ${problem.reason}`,
+    };
+  }
+  if (it.isSync && it.isDegraded) {
+    return {
+      state: "degraded",
+      reason:
+        "No slave has been in sync for haDegradeAfterMs: puts are acknowledged by this broker alone (haSyncMode=degrade)",
+    };
+  }
+  if (serving.length === 0) return alone(it);
+  const slowest = serving.reduce((a, b) => (a.lagMs! >= b.lagMs! ? a : b));
+  const { addr, diff, lagMs, silentMs } = slowest;
+  if (lagMs! >= STALLED_MS && silentMs >= STALLED_MS) {
+    return {
+      state: "stalled",
+      reason:
+        `Slave ${addr} is ${diff} bytes behind and has acknowledged nothing for ${
+          seconds(silentMs)
+        }`,
+    };
+  }
+  return isLagging(diff, lagMs)
+    ? {
+      state: "catching-up",
+      reason: `Slave ${addr} is ${diff} bytes, ${seconds(lagMs!)} behind`,
+    }
+    : HEALTHY;
+}
+
+export function slaveState(it: SlaveSituation): HAState {
+  if (it.problem !== null) {
+    const isLost = it.problem === "disconnected";
+    return {
+      state: it.problem,
+      reason: isLost ? it.neighbourWarning ?? it.reason : it.reason,
+    };
+  }
+  if (it.neighbourWarning !== null) {
+    return { state: "degraded", reason: it.neighbourWarning };
+  }
+  const { diff, lagMs, masterAddr, state } = it.info;
+  if (state !== "TRANSFER") {
+    return {
+      state: "catching-up",
+      reason: `The logs are being compared with the master at ${masterAddr}`,
+    };
+  }
+  return isLagging(diff, lagMs)
+    ? {
+      state: "catching-up",
+      reason: `This slave is ${diff} bytes, ${
+        seconds(lagMs!)
+      } behind ${masterAddr}`,
+    }
+    : HEALTHY;
+}
+
+function alone(
+  { connections, haAddress, haSyncMode, isSync }: MasterSituation,
+) {
+  const consequence = !isSync
+    ? ""
+    : haSyncMode === "async"
+    ? "; puts do not wait for one (haSyncMode=async)"
+    : "; puts are stored and answered with SLAVE_NOT_AVAILABLE";
+  const who = connections.length === 0
+    ? `No slave is connected to ${haAddress}`
+    : `Nobody who is connected to ${haAddress} has acknowledged anything yet`;
+  return { state: "alone", reason: who + consequence } as const;
+}
+
+function isLagging(diff: number | null, lagMs: number | null): boolean {
+  return (diff ?? 0) > LAG_BYTES && (lagMs ?? 0) > LAG_MS;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,27 @@
+/** MasterProbe: what a slave asks its master over remoting; given to the HA room from above. */
+import type { HAProblem } from "./ha_connection_state.ts";
+
+/** What stops a link before its first report. */
+export type HAStop = HAProblem | "stalled" | "disconnected";
+
+/** How the comparison of both logs ended. */
+export type LogComparison =
+  /** The own log is a prefix of the master's. `requestOffset`: what an empty log asks for. */
+  | {
+    readonly kind: "prefix";
+    readonly requestOffset: number;
+    readonly masterMaxOffset: number;
+  }
+  | {
+    readonly kind: "stop";
+    readonly problem: HAStop;
+    readonly reason: string;
+  };
+
+/** Asks a master. */
+export interface MasterProbe {
+  /** Compares identities, file sizes and logs with the master whose HA port is connected. */
+  compare(haAddress: string): Promise<LogComparison>;
+  /** End of the master's log; null when it cannot be asked. */
+  masterMaxOffset(haAddress: string): Promise<number | null>;
+}

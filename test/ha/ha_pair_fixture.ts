@@ -1,0 +1,57 @@
+/** A pair on a simulated network, as its tests begin. */
+import { DEFAULT_HA_OPTIONS, type HAOptions } from "../../src/ha/ha_options.ts";
+import { brokerInner } from "../model/message_fixture.ts";
+import { HANode, type HAWorld } from "../sim/ha_node.ts";
+import { SimMasterProbe } from "../sim/ha_probe.ts";
+import { SimClock } from "../sim/sim_clock.ts";
+import { SimNetwork } from "../sim/sim_network.ts";
+import { SimRandom } from "../sim/sim_random.ts";
+import { SMALL } from "../store/message_store_fixture.ts";
+
+export const MASTER = "10.0.0.1";
+export const SLAVE = "10.0.0.2";
+
+/** Both nodes, not started. */
+export interface Pair {
+  readonly world: HAWorld;
+  readonly master: HANode;
+  readonly slave: HANode;
+}
+
+/** A pair with Apache's intervals and files of 1 MiB. */
+export function pairOf(changes: Partial<HAOptions> = {}): Pair {
+  const clock = new SimClock();
+  const network = new SimNetwork(clock);
+  const world = { clock, network, random: new SimRandom(1) };
+  const store = {
+    ...SMALL,
+    mappedFileSizeCommitLog: 1_048_576,
+    maxMessageSize: 524_288,
+    messageIndexEnable: false,
+  };
+  const pair = {} as { -readonly [P in keyof Pair]: Pair[P] };
+  const probe = () =>
+    new SimMasterProbe(() => pair.slave, () => pair.master, "min");
+  const common = { ha: { ...DEFAULT_HA_OPTIONS, ...changes }, probe };
+  pair.world = world;
+  pair.master = new HANode(world, {
+    ...common,
+    host: MASTER,
+    master: null,
+    store,
+  });
+  pair.slave = new HANode(world, {
+    ...common,
+    host: SLAVE,
+    master: MASTER,
+    store: { ...store, brokerRole: "SLAVE", brokerId: 1 },
+  });
+  return pair;
+}
+
+/** A put of the running master. */
+export function put({ master }: Pair, bodySize: number) {
+  return master.life!.puts.putMessage(
+    brokerInner({ body: new Uint8Array(bodySize).fill(1) }),
+  );
+}

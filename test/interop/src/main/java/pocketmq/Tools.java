@@ -1,0 +1,35 @@
+package pocketmq;
+
+import java.lang.reflect.Method;
+import java.util.Arrays;
+
+/** Runs several mqadmin commands in one JVM; arguments: commands, each behind a "--". */
+public final class Tools {
+    /** Printed before each command's output. */
+    static final String MARK = "==== mqadmin ";
+
+    private Tools() {
+    }
+
+    public static void main(String[] args) throws Exception {
+        System.setErr(System.out);
+        // By reflection: the drivers are compiled against the client alone.
+        Method main0 = Arrays.stream(Class.forName("org.apache.rocketmq.tools.command.MQAdminStartup").getMethods())
+            .filter(it -> it.getName().equals("main0"))
+            .findFirst()
+            .get();
+        int from = 0;
+        while (from < args.length) {
+            int to = from + 1;
+            while (to < args.length && !args[to].equals("--")) {
+                to++;
+            }
+            String[] command = Arrays.copyOfRange(args, from + 1, to);
+            System.out.println("\n" + MARK + command[0]);
+            main0.invoke(null, command, null);
+            from = to;
+        }
+        System.out.flush();
+        System.exit(0);
+    }
+}
