@@ -16,7 +16,6 @@ import { PullRequestHoldService } from "./pull_request_hold_service.ts";
 import { RebalanceLockManager } from "./rebalance_lock_manager.ts";
 import { SubscriptionGroupManager } from "./subscription_group_manager.ts";
 import { TopicConfigManager } from "./topic_config_manager.ts";
-import { WritabilityLog } from "./writability_log.ts";
 
 /** What the managers need of the machine. */
 export interface BrokerPartsPorts {
@@ -40,7 +39,6 @@ export class BrokerParts {
   /** The files below `config/`, for whoever shows their state. */
   readonly metadataFiles: readonly JsonFile[];
   readonly #clock: Clock;
-  readonly #writability: WritabilityLog;
   readonly #isSlave: boolean;
 
   /** `options` are resolved: brokerName is not empty. */
@@ -92,10 +90,6 @@ export class BrokerParts {
       maxOffsetInQueue,
       defer: (run) => void Promise.resolve().then(run),
     }, options);
-    this.#writability = new WritabilityLog(
-      ports.logger.child("store"),
-      () => this.#isSlave ? null : messageStore.unwritableReason,
-    );
   }
 
   /** Reads the files, then makes up for topics that only the store remembers. */
@@ -140,7 +134,6 @@ export class BrokerParts {
     this.producerManager.tick(monotonicMs);
     this.rebalanceLockManager.tick(monotonicMs);
     this.pullRequestHoldService.tick(monotonicMs);
-    this.#writability.tick(monotonicMs);
     this.brokerStats.tick(nowMs, monotonicMs);
   }
 

@@ -280,3 +280,19 @@ test("BrokerController.start() gives its ports back when the store cannot be ope
     const again = await startBroker(`${folder}/free`, { listenPort });
     await again.controller.stop();
   }));
+
+test("a broker on a full disk says so in its log", () =>
+  withTempDirectory(async (folder) => {
+    const { controller, logger } = await startBroker(folder, {}, {
+      diskSpaceWarningLevelRatio: 0,
+      diskSpaceCleanForciblyRatio: 0,
+    });
+    try {
+      const refusals = () =>
+        logger.lines.filter((it) => it.includes("Writes are refused"));
+      await eventually(() => refusals().length > 0);
+      assert(refusals()[0]!.includes(folder), refusals()[0]);
+    } finally {
+      await controller.stop();
+    }
+  }));
