@@ -70,11 +70,20 @@ function showHA(ha) {
     ["Flushed", text(ha.flushedOffset)],
     ["Visible", text(ha.confirmOffset)],
     ["Replicated", text(ha.replicatedOffset)],
+    ...masterRows(ha.haClientRuntimeInfo),
   ]);
   fillTable("slaves", ["Slave", "State", "Ack offset", "Behind", "Rate"],
     ha.haConnectionInfo.map((it) => [it.addr, it.state, text(it.slaveAckOffset),
       bytes(it.diff), bytes(it.transferredByteInSecond) + "/s"]),
     "No slave is connected");
+}
+
+function masterRows(it) {
+  return it === null ? [] : [
+    ["Master", text(it.masterAddr) + " " + it.state],
+    ["Behind", bytes(it.diff) + ", " + text(it.lagMs) + " ms"],
+    ["Own log end", text(it.maxOffset)],
+  ];
 }
 
 function showStore(store) {
