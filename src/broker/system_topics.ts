@@ -91,3 +91,15 @@ function withQueues(
 function inheritedPerm(isEnabled: boolean): number {
   return isEnabled ? READ_WRITE | PermName.INHERIT : PermName.INHERIT;
 }
+
+/** True when topics may be made after `template`; TBW102 serves only with autoCreateTopicEnable. */
+export function isInherited(
+  template: TopicConfig,
+  options: Pick<BrokerOptions, "autoCreateTopicEnable">,
+): boolean {
+  if (
+    template.topicName === TopicNames.AUTO_CREATE_TOPIC_KEY_TOPIC &&
+    !options.autoCreateTopicEnable
+  ) return false;
+  return (template.perm & PermName.INHERIT) !== 0;
+}

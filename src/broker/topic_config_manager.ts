@@ -21,6 +21,7 @@ import type { BrokerOptions } from "./broker_options.ts";
 import { type BrokerManagerPorts, ConfigManager } from "./config_manager.ts";
 import {
   createTopicConfig,
+  isInherited,
   isOfBroker,
   systemTopicConfigs,
 } from "./system_topics.ts";
@@ -241,7 +242,7 @@ export class TopicConfigManager {
     if (present !== undefined) return present;
     if (this.#isSlave) return undefined;
     const template = this.#topics.get(defaultTopic);
-    if (template === undefined || !this.#isInherited(template)) {
+    if (template === undefined || !isInherited(template, this.#options)) {
       this.#ports.logger.debug("topic not created: no template", {
         topic: shown(topic),
         defaultTopic: shown(defaultTopic),
@@ -358,14 +359,6 @@ export class TopicConfigManager {
 
   get #isSlave(): boolean {
     return this.#options.brokerRole === "SLAVE";
-  }
-
-  #isInherited(template: TopicConfig): boolean {
-    if (
-      template.topicName === TopicNames.AUTO_CREATE_TOPIC_KEY_TOPIC &&
-      !this.#options.autoCreateTopicEnable
-    ) return false;
-    return (template.perm & PermName.INHERIT) !== 0;
   }
 
   #isFull(): boolean {

@@ -18,9 +18,9 @@ import {
   withParents,
 } from "./directories.ts";
 import { warnOfForeignFiles } from "./foreign_files.ts";
+import { gapError, sizeError } from "./mapped_file_fault.ts";
 import { MappedFile, type MappedFilePlace } from "./mapped_file.ts";
 import { mappedFileName, offsetOfMappedFileName } from "./mapped_file_name.ts";
-import { StoreFileError } from "./store_file_error.ts";
 
 /** Where a queue lives and how big its files are. */
 export interface MappedFileQueueOptions {
@@ -390,32 +390,13 @@ export class MappedFileQueue {
     const size = stat?.size ?? 0;
     this.lastModifiedMs = stat?.modifiedMs ?? 0;
     if (previous !== undefined && offset - previous !== mappedFileSize) {
-      throw new StoreFileError(
-        `Cannot load ${path}: the file before it ends at ${
-          previous + mappedFileSize
-        }`,
-        path,
-        "Restore the missing files, or move the files before the gap away",
-      );
+      throw gapError(path, previous + mappedFileSize);
     }
     if (size === mappedFileSize) return false;
-    if (lastExitOk || size > mappedFileSize) throw this.#sizeError(path, size);
+    if (lastExitOk || size > mappedFileSize) {
+      throw sizeError(path, size, this.#options);
+    }
     logger.warn("A file is short after an unclean stop", { path, size });
     return true;
-  }
-
-  #sizeError(path: string, size: number): StoreFileError {
-    const { mappedFileSize, sizeKey, directory } = this.#options;
-    const fault = size === 0
-      ? "it is empty but not the last file"
-      : `it has ${size} bytes, ${sizeKey} is ${mappedFileSize}`;
-    return new StoreFileError(
-      `Cannot load ${path}: ${fault}`,
-      path,
-      sizeKey === "mappedFileSizeConsumeQueue"
-        ? `Move ${directory} away: it is built again from the log`
-        : "Restore this file from a backup or a replica; to go on without its records, move it " +
-          "and all files with a smaller name away",
-    );
   }
 }

@@ -352,12 +352,8 @@ export class MessageStore {
   }
 
   /** Empties the queues of a topic whose records are all below `phyOffset`. */
-  async deleteQueuesBefore(topic: string, phyOffset: number): Promise<void> {
-    const { queues } = this.#parts.files;
-    for (const queueId of queues.queueIds(topic)) {
-      const end = queues.get(topic, queueId)?.maxPhyOffset ?? -1;
-      if (end <= phyOffset) await queues.resetQueue(topic, queueId);
-    }
+  deleteQueuesBefore(topic: string, phyOffset: number): Promise<void> {
+    return this.#parts.deleteQueuesBefore(topic, phyOffset);
   }
 
   /** Removes queue files whose records are gone; resolves with their number. */

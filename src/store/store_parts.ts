@@ -243,6 +243,15 @@ export class StoreParts {
     return true;
   }
 
+  /** Empties the queues of a topic whose records are all below `phyOffset`. */
+  async deleteQueuesBefore(topic: string, phyOffset: number): Promise<void> {
+    const { queues } = this.files;
+    for (const queueId of queues.queueIds(topic)) {
+      const end = queues.get(topic, queueId)?.maxPhyOffset ?? -1;
+      if (end <= phyOffset) await queues.resetQueue(topic, queueId);
+    }
+  }
+
   /**
    * Topics of which nothing is stored leave no trace, but a deletion of one of them may still
    * be on its way, or have failed.
