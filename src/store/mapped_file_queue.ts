@@ -360,20 +360,17 @@ export class MappedFileQueue {
   }
 
   #markDirectoryDirty(directory: string): void {
-    this.#dirtyDirectories ??= new Set();
-    this.#dirtyDirectories.add(directory);
+    (this.#dirtyDirectories ??= new Set()).add(directory);
   }
 
   #dropEmptyLast(offsets: number[]): void {
+    const { fileSystem, logger } = this.#options;
     const last = offsets.at(-1);
     if (last === undefined) return;
     const path = `${this.directory}/${mappedFileName(last)}`;
-    if (this.#options.fileSystem.stat(path)?.size !== 0) return;
-    this.#options.logger.warn(
-      "Removing an empty last file: its creation was cut short",
-      { path },
-    );
-    this.#options.fileSystem.remove(path);
+    if (fileSystem.stat(path)?.size !== 0) return;
+    logger.warn("Removing an empty last file, made but not filled", { path });
+    fileSystem.remove(path);
     this.#markDirectoryDirty(this.directory);
     offsets.pop();
   }

@@ -247,14 +247,23 @@ test("producers are found by group and client id, in turn", () => {
   assertEquals(producers.groups().size, 0);
 });
 
-test("a client in 20,000 producer groups goes in one sweep", () => {
-  const rig = new ManagerRig();
-  const a = client(rig, "a");
-  for (let index = 0; index < 20_000; index++) {
-    rig.producerManager.registerProducer(`p${index}`, a);
+/** The best time of five that a client of `groups` producer groups takes to go. */
+function departureMs(groups: number): number {
+  let bestMs = Infinity;
+  for (let round = 0; round < 5; round++) {
+    const rig = new ManagerRig();
+    const a = client(rig, "a");
+    for (let index = 0; index < groups; index++) {
+      rig.producerManager.registerProducer(`p${index}`, a);
+    }
+    const startedMs = performance.now();
+    rig.producerManager.doChannelCloseEvent(a.connection);
+    bestMs = Math.min(bestMs, performance.now() - startedMs);
+    assertEquals(rig.producerManager.findClient("a"), undefined);
   }
-  const startedMs = performance.now();
-  rig.producerManager.doChannelCloseEvent(a.connection);
-  assert(performance.now() - startedMs < 500);
-  assertEquals(rig.producerManager.findClient("a"), undefined);
+  return bestMs;
+}
+
+test("a client in ten times as many groups does not take a hundred times as long to go", () => {
+  assert(departureMs(20_000) < Math.max(departureMs(2_000), 1) * 50);
 });
