@@ -1,5 +1,6 @@
 /** Replication with Apache's brokers in both directions, and between our own. */
 import { assert, assertEquals } from "@std/assert";
+import process from "node:process";
 import { test } from "node:test";
 import { ApacheBroker } from "./apache_broker.ts";
 import {
@@ -25,7 +26,8 @@ import { OurBroker, type OurBrokerOptions } from "./our_broker.ts";
 import { logEndOf } from "./store_compare.ts";
 import { APACHE_SERVER_VERSIONS, driverVersionOf } from "./versions.ts";
 
-const COUNT = 8_000;
+/** INTEROP_MESSAGES=100000 runs the same stories at full length. */
+const COUNT = Number(process.env.INTEROP_MESSAGES ?? 8_000);
 const MORE = 2_000;
 /** About 1 KiB a message and 1 MiB a file. */
 const FILE_COUNT_MIN = 8;
