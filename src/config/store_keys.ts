@@ -183,6 +183,10 @@ const LIMIT_KEYS = {
     "Bytes behind the log's end that are read at once",
     LIVE,
   ),
+  coldReadBytesPerSecondMax: size(
+    32 * MIB,
+    "Bytes of old data that pulls read in a second while messages arrive; 0: no limit",
+  ),
   coldReadsMax: integer(
     0,
     "Reads of old data at once; 0: one less than cores",

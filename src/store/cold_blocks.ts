@@ -9,6 +9,7 @@
  * - At most `BLOCKS_MAX` blocks are kept, whether read or being read.
  * - A reader keeps the block it is in, so that a hundred readers, too, read each block once.
  */
+import type { ColdPace } from "./cold_pace.ts";
 import type { ColdReader } from "./cold_reader.ts";
 import type { CommitLog } from "./commit_log.ts";
 import type { MappedFile } from "./mapped_file.ts";
@@ -34,6 +35,7 @@ export class ColdBlocks {
   constructor(
     private readonly log: CommitLog,
     private readonly coldReader: ColdReader,
+    private readonly pace: ColdPace,
   ) {}
 
   /** For one pull. */
@@ -80,6 +82,7 @@ export class ColdBlocks {
 
   async #fill({ file, start, bytes }: Block): Promise<boolean> {
     let isThere = false;
+    await this.pace.next(bytes.length);
     await this.coldReader.read(async () => {
       // Asked now: the file may have been deleted while this read was in line.
       isThere = this.log.mappedFileQueue.fileAt(start) === file;

@@ -12,6 +12,7 @@ import {
   MESSAGE_MAGIC_CODE_V2,
 } from "../model/message_record.ts";
 import { ColdBlocks } from "./cold_blocks.ts";
+import type { ColdPace } from "./cold_pace.ts";
 import type { ColdReader } from "./cold_reader.ts";
 import type { CommitLog } from "./commit_log.ts";
 
@@ -43,8 +44,9 @@ export class RecordReader {
     private readonly log: CommitLog,
     private readonly coldReader: ColdReader,
     public hotReadBytesMax: number,
+    pace: ColdPace,
   ) {
-    this.#coldBlocks = new ColdBlocks(log, coldReader);
+    this.#coldBlocks = new ColdBlocks(log, coldReader, pace);
   }
 
   /** True when the record at `phyOffset` is read without leaving the loop. */

@@ -84,6 +84,8 @@ export interface MessageStoreOptions {
   readonly hotReadBytesMax: number;
   /** Ours. Asynchronous reads running at once in the process; 0: cores minus one, at least one. */
   readonly coldReadsMax: number;
+  /** Ours. Bytes of old data that pulls read in a second while messages arrive; 0: no limit. */
+  readonly coldReadBytesPerSecondMax: number;
   /** Ours. Bytes of the answer of one pull, and of one read from the log. */
   readonly pullBytesMax: number;
   /** Keys that somebody set by hand: an existing store must not contradict them. */
@@ -137,6 +139,7 @@ export const DEFAULT_MESSAGE_STORE_OPTIONS: MessageStoreOptions = Object.freeze(
     pendingSyncPutsMax: 100_000,
     hotReadBytesMax: 67_108_864,
     coldReadsMax: 0,
+    coldReadBytesPerSecondMax: 33_554_432,
     pullBytesMax: 134_217_728,
     explicitKeys: [],
   },

@@ -92,7 +92,13 @@ export class StoreParts {
       delayLevels: this.delayLevels,
       onClockSetBack: (nowMs) => this.flushing.onClockSetBack(nowMs),
     }, options);
-    this.reading = new StoreReading(this.files, ports.host, options, isSlave);
+    this.reading = new StoreReading(
+      clock,
+      this.files,
+      ports.host,
+      options,
+      isSlave,
+    );
     this.spaceGuard = new StoreSpaceGuard(
       ports.fileSystem,
       options.storePathRootDir,

@@ -1,4 +1,6 @@
 /** StoreReading: pulls and queries, and how much of the log counts as "in memory". */
+import type { Clock } from "../io/clock.ts";
+import { ColdPace } from "./cold_pace.ts";
 import { ColdReader } from "./cold_reader.ts";
 import { GetMessageService } from "./get_message_service.ts";
 import type { MessageStorePorts } from "./message_store_ports.ts";
@@ -21,6 +23,7 @@ export class StoreReading {
   readonly memoryBytes: number;
 
   constructor(
+    clock: Clock,
     files: StoreFiles,
     host: MessageStorePorts["host"],
     options: MessageStoreOptions,
@@ -38,6 +41,11 @@ export class StoreReading {
       log,
       coldReader,
       Math.min(options.hotReadBytesMax, memoryLimit * HOT_MEMORY_SHARE),
+      new ColdPace(
+        clock,
+        () => log.maxOffset,
+        options.coldReadBytesPerSecondMax,
+      ),
     );
     this.getService = new GetMessageService(
       log,
