@@ -16,7 +16,9 @@ const MIB = 1024 * 1024;
 const JUNK = Number(process.env.TEST_JUNK ?? 20_000);
 const BURST = Number(process.env.TEST_BURST ?? 20_000);
 const IDLE_BYTES_MAX = 60 * MIB;
+/** The promise is the executable's; V8 under Deno breathes more, a leak would show all the same. */
 const isExecutable = process.env.TEST_PROGRAM !== "deno";
+const JUNK_GROWTH_BYTES_MAX = (isExecutable ? 10 : 32) * MIB;
 
 /** Resident bytes of a process, from /proc or as `ps` tells them. */
 function residentBytes(pid: number): number {
@@ -97,7 +99,7 @@ test(`memory idle, after ${JUNK} junk connections and a burst of ${BURST} messag
         (peakOfJunk / MIB).toFixed(1)
       } MiB, then ${(afterJunk / MIB).toFixed(1)} MiB`,
     );
-    assertLessOrEqual(afterJunk - before, 10 * MIB);
+    assertLessOrEqual(afterJunk - before, JUNK_GROWTH_BYTES_MAX);
 
     const client = await RawClient.open(site.broker);
     const body = new Uint8Array(1024);
