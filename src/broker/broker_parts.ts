@@ -112,7 +112,9 @@ export class BrokerParts {
       if (this.topicConfigManager.selectTopicConfig(topic)) continue;
       const queueIds = this.messageStore.queueIds(topic);
       const queueNums = Math.max(-1, ...queueIds) + 1;
-      if (queueNums > 0) this.topicConfigManager.recoverTopic(topic, queueNums);
+      if (queueNums === 0) continue;
+      const recordsEnd = this.messageStore.recordsEnd(topic);
+      this.topicConfigManager.recoverTopic(topic, queueNums, recordsEnd);
     }
   }
 

@@ -294,17 +294,21 @@ export class TopicConfigManager {
    * seen there. Undefined when it was deleted: an unclean stop can bring its
    * queues back out of the log.
    */
-  recoverTopic(topic: string, queueNums: number): TopicConfig | undefined {
-    if (this.isDeletedTopic(topic)) return undefined;
+  recoverTopic(topic: string, queueNums: number, recordsEnd = -1) {
+    if (this.isDeletedTopic(topic, recordsEnd)) return undefined;
     return this.createTopicIfAbsent(createTopicConfig(topic, {
       readQueueNums: queueNums,
       writeQueueNums: queueNums,
     }));
   }
 
-  /** True for a topic that was deleted and not created again. */
-  isDeletedTopic(topic: string): boolean {
-    return this.#deleted.has(topic);
+  /**
+   * True for a topic that was deleted and not created again; records that end beyond its
+   * deletion, at `recordsEnd`, are of the topic made again.
+   */
+  isDeletedTopic(topic: string, recordsEnd = -1): boolean {
+    const deletedAt = this.deletions.get(topic) ?? Infinity;
+    return this.#deleted.has(topic) && recordsEnd <= deletedAt;
   }
 
   /** Marks topics as order topics, as the name server's KV table says (reference 11.7). */

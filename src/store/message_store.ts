@@ -207,11 +207,8 @@ export class MessageStore {
 
   /** Store time of the first record of a queue; -1 when there is none. */
   getEarliestMessageTime(topic: string, queueId: number): Promise<number> {
-    return this.getMessageStoreTimeStamp(
-      topic,
-      queueId,
-      this.getMinOffsetInQueue(topic, queueId),
-    );
+    const queueOffset = this.getMinOffsetInQueue(topic, queueId);
+    return this.getMessageStoreTimeStamp(topic, queueId, queueOffset);
   }
 
   /** -1 when there is no such record. */
@@ -349,6 +346,11 @@ export class MessageStore {
     this.#deletions.add(done);
     void done.then(() => this.#deletions.delete(done));
     await deletion;
+  }
+
+  /** Where the newest record of a topic's queues ends in the log; -1 without any. */
+  recordsEnd(topic: string): number {
+    return this.#parts.recordsEnd(topic);
   }
 
   /** Empties the queues of a topic whose records are all below `phyOffset`. */
