@@ -184,7 +184,7 @@ const LIMIT_KEYS = {
     LIVE,
   ),
   coldReadBytesPerSecondMax: size(
-    32 * MIB,
+    16 * MIB,
     "Bytes of old data that pulls read in a second while messages arrive; 0: no limit",
   ),
   coldReadsMax: integer(

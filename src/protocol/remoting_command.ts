@@ -27,6 +27,8 @@ export interface RemotingCommand {
   extFields: ExtFields;
   body: Uint8Array;
   serializeType: SerializeType;
+  /** Called once the command has been written: `body` is not looked at any more. */
+  onWritten?: () => void;
 }
 
 /** A request with a code and header fields; the client sets `opaque`. */

@@ -82,9 +82,11 @@ export class Outbox {
       this.#writtenBytes += body.length;
       this.#counters.bytesOut += body.length;
       this.#connection.write(body);
+      command.onWritten?.();
       return this.#onFlushed();
     }
     writeCommand(writer, command);
+    command.onWritten?.();
     if (writer.length > GATHERED_MAX) this.flush();
     else if (!this.#isCorked && !this.#isScheduled) this.#schedule();
   }

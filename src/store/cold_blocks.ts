@@ -8,6 +8,7 @@
  * Invariants
  * - At most `BLOCKS_MAX` blocks are kept, whether read or being read.
  * - A reader keeps the block it is in, so that a hundred readers, too, read each block once.
+ * - The memory of a block is used again once nobody is in it: fresh pages cost more than the read.
  */
 import type { ColdPace } from "./cold_pace.ts";
 import type { ColdReader } from "./cold_reader.ts";
@@ -17,12 +18,18 @@ import type { MappedFile } from "./mapped_file.ts";
 const BLOCK_BYTES = 262_144;
 /** 4 MiB in all: readers of sixteen places do not push each other out. */
 const BLOCKS_MAX = 16;
+const SPARE_MAX = 4;
 
 interface Block {
   readonly file: MappedFile;
   /** Offset in the log of the first byte. */
   readonly start: number;
+  /** `BLOCK_BYTES` long. */
+  readonly memory: Uint8Array;
+  /** The part of `memory` that is read. */
   readonly bytes: Uint8Array;
+  /** Who needs `memory`: the reading itself, the list of blocks, cursors. */
+  users: number;
   /** True once `bytes` are there, false when the file went before. */
   isRead: boolean | Promise<boolean>;
 }
@@ -31,6 +38,7 @@ interface Block {
 export class ColdBlocks {
   /** By start offset, the one used least recently first. */
   readonly #blocks = new Map<number, Block>();
+  readonly #spare: Uint8Array[] = [];
 
   constructor(
     private readonly log: CommitLog,
@@ -40,7 +48,10 @@ export class ColdBlocks {
 
   /** For one pull. */
   cursor(): ColdCursor {
-    return new ColdCursor((from, to) => this.#blockAt(from, to));
+    return new ColdCursor(
+      (from, to) => this.#blockAt(from, to),
+      (block) => this.#release(block),
+    );
   }
 
   /** The block that holds `from`, with what of [from, to) lies in it. */
@@ -56,28 +67,50 @@ export class ColdBlocks {
     const isUsable = known?.file === file &&
       start + known.bytes.length >= Math.min(to, end);
     const block = isUsable ? known : this.#read(file, start, end - start);
+    if (block !== known) {
+      this.#forget(known);
+      block.users++;
+    }
     this.#blocks.delete(start);
     this.#blocks.set(start, block);
     if (this.#blocks.size > BLOCKS_MAX) {
-      this.#blocks.delete(this.#blocks.keys().next().value!);
+      this.#forget(this.#blocks.values().next().value);
     }
+    block.users++;
     return block;
   }
 
   #read(file: MappedFile, start: number, size: number): Block {
-    const bytes = new Uint8Array(size);
-    const block: Block = { file, start, bytes, isRead: false };
-    const forget = () => {
-      if (this.#blocks.get(start) === block) this.#blocks.delete(start);
+    const memory = this.#spare.pop() ?? new Uint8Array(BLOCK_BYTES);
+    const bytes = memory.subarray(0, size);
+    const block: Block = {
+      file,
+      start,
+      memory,
+      bytes,
+      users: 1,
+      isRead: false,
     };
     block.isRead = this.#fill(block).then((isRead) => {
-      if (!isRead) forget();
+      if (!isRead) this.#forget(block);
       return block.isRead = isRead;
     }, (error: unknown) => {
-      forget();
+      this.#forget(block);
       throw error;
-    });
+    }).finally(() => this.#release(block));
     return block;
+  }
+
+  /** Takes `block` out of the list, if it is still there. */
+  #forget(block: Block | undefined): void {
+    if (block === undefined || this.#blocks.get(block.start) !== block) return;
+    this.#blocks.delete(block.start);
+    this.#release(block);
+  }
+
+  #release(block: Block): void {
+    if (--block.users > 0 || this.#spare.length >= SPARE_MAX) return;
+    this.#spare.push(block.memory);
   }
 
   async #fill({ file, start, bytes }: Block): Promise<boolean> {
@@ -98,7 +131,14 @@ export class ColdCursor {
 
   constructor(
     private readonly blockAt: (from: number, to: number) => Block | undefined,
+    private readonly release: (block: Block) => void,
   ) {}
+
+  /** The pull is done. */
+  close(): void {
+    if (this.#block !== undefined) this.release(this.#block);
+    this.#block = undefined;
+  }
 
   /**
    * Copies the bytes at `phyOffset` into `target` from `done` on, at once when they have been
@@ -131,6 +171,8 @@ export class ColdCursor {
     const block = this.#block;
     const isCovering = block !== undefined && from >= block.start &&
       from < block.start + block.bytes.length;
-    return isCovering ? block : this.#block = this.blockAt(from, to);
+    if (isCovering) return block;
+    this.close();
+    return this.#block = this.blockAt(from, to);
   }
 }

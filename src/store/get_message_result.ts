@@ -19,8 +19,10 @@ export interface GetMessageResult {
   readonly nextBeginOffset: number;
   readonly minOffset: number;
   readonly maxOffset: number;
-  /** Whole records back to back, owned by the caller; empty unless FOUND. */
+  /** Whole records back to back, the caller's until it calls `release`; empty unless FOUND. */
   readonly body: Uint8Array;
+  /** Once, by a caller that is through with `body`, so that its memory is used again; or never. */
+  release(): void;
   readonly messageCount: number;
   /** True when the reader lags by more than the memory ratio (reference 9.3). */
   readonly suggestPullingFromSlave: boolean;

@@ -166,7 +166,7 @@ export class GetMessageService {
         log.maxOffset - selection.lastPhyOffset > memoryBytes,
     };
     if (selection.count === 0) {
-      return resultOf(found, { body: NO_BODY, count: 0 });
+      return resultOf(found, { body: NO_BODY, count: 0, release() {} });
     }
     if (this.reader.isHot(selection.phyOffsets[0]!)) {
       return resultOf(found, this.reader.read(selection));
@@ -201,6 +201,7 @@ export class GetMessageService {
       maxOffset,
       body: NO_BODY,
       messageCount: 0,
+      release() {},
       suggestPullingFromSlave: false,
     };
   }
@@ -233,6 +234,7 @@ function resultOf(found: Found, read: RecordsRead): GetMessageResult {
     maxOffset: found.maxOffset,
     body: kept.body,
     messageCount: kept.count,
+    release: kept.release,
     suggestPullingFromSlave: found.suggestPullingFromSlave,
   };
 }
@@ -253,5 +255,5 @@ function filterRecords(filter: MessageFilter, read: RecordsRead): RecordsRead {
     }
     position += size;
   }
-  return count === read.count ? read : { body: body.slice(0, end), count };
+  return { body: body.subarray(0, end), count, release: read.release };
 }

@@ -11,7 +11,8 @@ import {
   MESSAGE_MAGIC_CODE_V1,
   MESSAGE_MAGIC_CODE_V2,
 } from "../model/message_record.ts";
-import { ColdBlocks } from "./cold_blocks.ts";
+import { BodyBuffers } from "./body_buffers.ts";
+import { ColdBlocks, type ColdCursor } from "./cold_blocks.ts";
 import type { ColdPace } from "./cold_pace.ts";
 import type { ColdReader } from "./cold_reader.ts";
 import type { CommitLog } from "./commit_log.ts";
@@ -32,21 +33,30 @@ export interface RecordPlaces {
 export interface RecordsRead {
   readonly body: Uint8Array;
   readonly count: number;
+  /** Once, by whoever is through with `body`, so that its memory is used again; or never. */
+  release(): void;
 }
 
-const NOTHING: RecordsRead = { body: new Uint8Array(0), count: 0 };
+const NOTHING: RecordsRead = {
+  body: new Uint8Array(0),
+  count: 0,
+  release() {},
+};
 
 /** Reads records. */
 export class RecordReader {
   readonly #coldBlocks: ColdBlocks;
+  readonly #bodies = new BodyBuffers();
 
   constructor(
     private readonly log: CommitLog,
     private readonly coldReader: ColdReader,
     public hotReadBytesMax: number,
-    pace: ColdPace,
+    blockPace: ColdPace,
+    /** Of what readers are given: their pulls must not all end in one turn of the loop. */
+    private readonly pace: ColdPace,
   ) {
-    this.#coldBlocks = new ColdBlocks(log, coldReader, pace);
+    this.#coldBlocks = new ColdBlocks(log, coldReader, blockPace);
   }
 
   /** True when the record at `phyOffset` is read without leaving the loop. */
@@ -57,7 +67,7 @@ export class RecordReader {
   /** Reads at once. */
   read(places: RecordPlaces): RecordsRead {
     const { phyOffsets, sizes } = places;
-    const body = new Uint8Array(places.totalBytes);
+    const body = this.#bodies.take(places.totalBytes);
     const view = new DataView(body.buffer);
     let end = 0;
     let count = 0;
@@ -80,17 +90,33 @@ export class RecordReader {
       }
       index = next;
     }
-    if (count === 0) return NOTHING;
-    return { body: end === body.length ? body : body.slice(0, end), count };
+    return this.#recordsIn(body, end, count);
   }
 
   /** Reads off the loop. */
   async readCold(places: RecordPlaces): Promise<RecordsRead> {
-    const phyOffsets = places.phyOffsets.slice();
-    const sizes = places.sizes.slice();
-    const body = new Uint8Array(places.totalBytes);
-    const view = new DataView(body.buffer);
+    // The selection is used again for the next pull.
+    const copy = {
+      phyOffsets: places.phyOffsets.slice(),
+      sizes: places.sizes.slice(),
+      totalBytes: places.totalBytes,
+    };
     const cursor = this.#coldBlocks.cursor();
+    try {
+      const read = await this.#readBy(cursor, copy);
+      await this.pace.next(copy.totalBytes);
+      return read;
+    } finally {
+      cursor.close();
+    }
+  }
+
+  async #readBy(
+    cursor: ColdCursor,
+    { phyOffsets, sizes, totalBytes }: RecordPlaces,
+  ): Promise<RecordsRead> {
+    const body = this.#bodies.take(totalBytes);
+    const view = new DataView(body.buffer);
     let end = 0;
     let count = 0;
     for (let index = 0; index < phyOffsets.length;) {
@@ -110,8 +136,7 @@ export class RecordReader {
         count++;
       }
     }
-    if (count === 0) return NOTHING;
-    return { body: end === body.length ? body : body.slice(0, end), count };
+    return this.#recordsIn(body, end, count);
   }
 
   /** The first `size` bytes at `phyOffset`; undefined when they are not (or no longer) there. */
@@ -137,6 +162,13 @@ export class RecordReader {
     if (!this.log.holds(phyOffset, target.length)) return false;
     this.log.readAt(phyOffset, target);
     return true;
+  }
+
+  #recordsIn(memory: Uint8Array, end: number, count: number): RecordsRead {
+    const release = () => this.#bodies.giveBack(memory);
+    if (count > 0) return { body: memory.subarray(0, end), count, release };
+    release();
+    return NOTHING;
   }
 
   /** Where the records that follow each other without a gap, in one file, end. */

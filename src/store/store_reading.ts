@@ -37,15 +37,18 @@ export class StoreReading {
     const coldReader = new ColdReader(
       options.coldReadsMax || Math.max(1, cores - 1),
     );
-    const reader = this.reader = new RecordReader(
-      log,
-      coldReader,
-      Math.min(options.hotReadBytesMax, memoryLimit * HOT_MEMORY_SHARE),
+    const paceOf = () =>
       new ColdPace(
         clock,
         () => log.maxOffset,
         options.coldReadBytesPerSecondMax,
-      ),
+      );
+    const reader = this.reader = new RecordReader(
+      log,
+      coldReader,
+      Math.min(options.hotReadBytesMax, memoryLimit * HOT_MEMORY_SHARE),
+      paceOf(),
+      paceOf(),
     );
     this.getService = new GetMessageService(
       log,

@@ -60,6 +60,7 @@ function found(
     body: new Uint8Array(status === "FOUND" ? 5 : 0),
     messageCount: 1,
     suggestPullingFromSlave: false,
+    release() {},
     ...changes,
   };
 }

@@ -36,6 +36,22 @@ test("ColdPace.next() spaces reads while the log grows, and only then", async ()
   }
 });
 
+test("ColdPace.next() lets a reader catch up with a log that grows faster than the limit", async () => {
+  const clock = new SimClock();
+  let end = 0;
+  const pace = new ColdPace(clock, () => end, BYTES_PER_SECOND);
+  const growthPerMs = 2 * BYTES_PER_SECOND / 1_000;
+  const startMs = clock.monotonicMs();
+  let readBytes = 0;
+  while (clock.monotonicMs() - startMs < 10_000) {
+    const before = clock.monotonicMs();
+    await waited(clock, pace);
+    readBytes += SIZE;
+    end += growthPerMs * Math.max(1, clock.monotonicMs() - before);
+  }
+  assertEquals(readBytes > 1.5 * end, true, `${readBytes} of ${end}`);
+});
+
 test("ColdPace.next() with 0 never waits", async () => {
   const clock = new SimClock();
   let end = 0;

@@ -256,7 +256,7 @@ export class PullMessageProcessor {
       header.queueId,
       result.nextBeginOffset,
     );
-    return createResponse(
+    const response = createResponse(
       code,
       result.status,
       encodePullMessageResponseHeader({
@@ -269,6 +269,8 @@ export class PullMessageProcessor {
       }),
       result.body,
     );
+    response.onWritten = result.release;
+    return response;
   }
 
   #count(result: GetMessageResult): void {
