@@ -114,7 +114,10 @@ const USAGE_ERRORS: readonly [args: string[], includes: string][] = [
   ],
   [["namesrv", "--bind", "nosuch.invalid"], "bindAddress=nosuch.invalid"],
   [
-    ["broker", "--store", STORE, "--bind", "nosuch.invalid"],
+    [
+      ...["broker", "--store", STORE, "--bind", "nosuch.invalid"],
+      ...["--admin-port", "0"],
+    ],
     "bindAddress=nosuch.invalid",
   ],
   [
