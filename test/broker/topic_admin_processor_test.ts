@@ -21,8 +21,8 @@ function open(options: BrokerOptions = OPTIONS) {
     ...rig,
     messageStore: {
       deleteTopics: async (topics) => {
-        await Promise.resolve();
         events.push(`delete ${topics}`);
+        await Promise.resolve();
       },
     },
     registerChanges: async () => {
@@ -52,6 +52,16 @@ function open(options: BrokerOptions = OPTIONS) {
     ask(table, RequestCode.DELETE_TOPIC_IN_BROKER, { topic });
   return { rig, table, events, create, createList, remove };
 }
+
+test("215 removes topic and queues in one turn: a send of the next makes a new topic", async () => {
+  const { rig, events, create, remove } = open();
+  await create();
+  events.length = 0;
+  const removal = remove("T");
+  assertEquals(rig.topicConfigManager.selectTopicConfig("T"), undefined);
+  assertEquals(events, ["delete T"]);
+  assertEquals((await removal).code, 0);
+});
 
 test("17 creates, stores, then tells the name servers", async () => {
   const { rig, events, create } = open();

@@ -162,9 +162,12 @@ class TopicAdminProcessor {
       consumerOffsetManager.cleanOffsetByTopic(it);
     }
     try {
-      await topicConfigManager.persist();
-      await consumerOffsetManager.persist();
-      await messageStore.deleteTopics(topics);
+      await Promise.all([
+        // First and in this turn: what a send stores from the next one on is of a new topic.
+        messageStore.deleteTopics(topics),
+        topicConfigManager.persist(),
+        consumerOffsetManager.persist(),
+      ]);
     } catch (error) {
       return notStored(`The deletion of topic ${shown(topic)}`, error);
     }
