@@ -1,6 +1,6 @@
 /** The work of `pocketmq config`. */
 import type { MQAdmin } from "../client/mq_admin.ts";
-import type { CliContext } from "./cli_context.ts";
+import { type CliContext, printLine } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
 import { targetOf, withAdmin } from "./client_session.ts";
 import { printFields } from "./output.ts";
@@ -46,12 +46,19 @@ export async function setConfig(
   }));
   await withAdmin(context, flags, async (admin) => {
     const brokers = await brokersOf(admin, flags);
+    const remarks: Record<string, string> = {};
     for (const address of brokers) {
-      await admin.cluster.updateConfig(address, changes);
+      const remark = await admin.cluster.updateConfig(address, changes);
+      if (remark !== null) remarks[address] = remark;
     }
     printDone(context, flags, `${[...changes.keys()].join(", ")} is set on`, {
       brokers,
+      remarks,
     });
+    if (flags.json === true) return;
+    for (const [address, remark] of Object.entries(remarks)) {
+      printLine(context, `${address} says: ${remark}`);
+    }
   });
 }
 

@@ -50,6 +50,9 @@ export async function serve(
   context.process.onSignal("SIGTERM", onStop);
   context.process.onSignal("SIGINT", onStop);
   context.process.onSignal("SIGHUP", () => server?.reload());
+  if (context.process.isChild) {
+    void context.process.parentEnded().then(() => isStopping || onStop());
+  }
   server = await start();
   if (!isStopping) announce(context, server.listeners, isJson);
   const stopWatching = releaseWhenIdle(context.runtime);

@@ -90,12 +90,14 @@ export class ClusterAdmin {
     );
   }
 
+  /** What the broker has to say of it: that a key needs a restart; null when all is in force. */
   async updateConfig(
     brokerAddr: string,
     changes: ReadonlyMap<string, string>,
-  ): Promise<void> {
+  ): Promise<string | null> {
     const code = RequestCode.UPDATE_BROKER_CONFIG;
-    await this.#ask(brokerAddr, code, bodyOf(changes));
+    const { remark } = await this.#ask(brokerAddr, code, bodyOf(changes));
+    return remark === "" ? null : remark;
   }
 
   /** The configuration of one name server. */

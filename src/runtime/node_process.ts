@@ -6,6 +6,9 @@ import { isatty } from "node:tty";
 import { writeStream } from "./node_streams.ts";
 import type { ChildProgram, Process, SignalName } from "./process.ts";
 
+/** Set for programs that `spawnSelf` starts: their standard input ends with us. */
+const CHILD_VARIABLE = "_POCKETMQ_CHILD";
+
 /** The running process; a runtime adds how to read its input and run it again. */
 export class NodeProcess implements Process {
   readonly args: readonly string[];
@@ -52,8 +55,10 @@ export class NodeProcess implements Process {
     onLine: (line: string) => void,
   ): ChildProgram {
     const [program, ...rest] = this.self;
+    // The pipe ends with this process, whatever ends it.
     const child = spawn(program!, [...rest, ...args], {
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["pipe", "pipe", "inherit"],
+      env: { ...this.env, [CHILD_VARIABLE]: "1" },
     });
     createInterface({ input: child.stdout }).on("line", onLine);
     return {
@@ -64,6 +69,14 @@ export class NodeProcess implements Process {
       }),
       kill: (signal) => void child.kill(signal),
     };
+  }
+
+  get isChild(): boolean {
+    return this.env[CHILD_VARIABLE] === "1";
+  }
+
+  async parentEnded(): Promise<void> {
+    await this.#readStdin();
   }
 
   exit(code: number): never {

@@ -34,5 +34,9 @@ export interface Process {
     args: readonly string[],
     onLine: (line: string) => void,
   ): ChildProgram;
+  /** True when `spawnSelf` of another process started this one. */
+  readonly isChild: boolean;
+  /** Resolves when the process that started this one has ended, however it did. */
+  parentEnded(): Promise<void>;
   exit(code: number): never;
 }

@@ -58,6 +58,12 @@ export class FakeProcess implements Process {
     this.#signals.set(signal, run);
   }
 
+  readonly isChild = false;
+
+  parentEnded(): Promise<void> {
+    return new Promise(() => {});
+  }
+
   spawnSelf(): never {
     throw new Error("not here");
   }

@@ -1,4 +1,5 @@
 /** `pocketmq pair` and `ha status` as somebody at a shell uses them. */
+import { connect } from "node:net";
 import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { PocketMQProcess, runPocketMQ } from "../support/pocketmq_process.ts";
@@ -57,6 +58,33 @@ async function visit(pair: PocketMQProcess, folder: string): Promise<void> {
   const dump = await runPocketMQ(["store", "dump", `${folder}/slave`]);
   const { msgId } = JSON.parse(sent.stdout.trim().split("\n")[0]!);
   assert(dump.stdout.includes(msgId), dump.stdout + dump.stderr);
+}
+
+test("pair: its nodes end with it, also when it is killed", () =>
+  withTempDirectory(async (folder) => {
+    const pair = await PocketMQProcess.start([
+      ...["pair", "--store", folder, "--namesrv-port", "0"],
+      ...["--listen-port", "0", "--admin-port", "0"],
+    ]);
+    const admins = ["namesrv", "master", "slave"].map((node) =>
+      pair.address(node === "namesrv" ? "namesrv" : "admin", node)
+    );
+    await pair.stop("SIGKILL");
+    await eventually(async () =>
+      (await Promise.all(admins.map(isOpen))).every((it) => !it)
+    );
+  }));
+
+function isOpen(address: string): Promise<boolean> {
+  const at = address.lastIndexOf(":");
+  const socket = connect(
+    Number(address.slice(at + 1)),
+    address.slice(0, at),
+  );
+  return new Promise((resolve) => {
+    socket.on("connect", () => resolve(true));
+    socket.on("error", () => resolve(false));
+  }).finally(() => socket.destroy()) as Promise<boolean>;
 }
 
 test("ha status without a broker says so in one sentence", async () => {
