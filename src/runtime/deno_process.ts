@@ -4,6 +4,7 @@ import { NodeProcess } from "./node_process.ts";
 
 /** The process that Deno runs. */
 export function denoProcess(): NodeProcess {
+  outliveFileSizeLimit();
   const executable = Deno.execPath();
   const self = Deno.build.standalone
     ? [executable]
@@ -14,3 +15,13 @@ export function denoProcess(): NodeProcess {
     () => new Response(Deno.stdin.readable).bytes(),
   );
 }
+
+/**
+ * A write beyond `ulimit -f` is to fail (EFBIG); without a listener the signal that goes with it
+ * ends the process. Bun takes care of that by itself.
+ */
+function outliveFileSizeLimit(): void {
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", ignore);
+}
+
+function ignore(): void {}

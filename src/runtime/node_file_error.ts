@@ -59,8 +59,17 @@ export function fileErrorOf(
   );
 }
 
+/** Deno gives some errors no code, only their number in the message. */
+const DENO_CODES: Readonly<Record<string, string>> = {
+  27: "EFBIG",
+  69: "EDQUOT", // macOS
+  122: "EDQUOT", // Linux
+};
+
 /** The name of a system error, as `ENOENT`; `UNKNOWN` where there is none. */
 export function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" ? code : "UNKNOWN";
+  const { code, message } = (error ?? {}) as Record<string, unknown>;
+  if (typeof code === "string") return code;
+  const number = /\(os error (\d+)\)$/.exec(String(message))?.[1];
+  return DENO_CODES[number ?? ""] ?? "UNKNOWN";
 }

@@ -11,11 +11,13 @@ const PROBE = fileURLToPath(
   new URL("../support/process_probe.ts", import.meta.url),
 );
 
+function probeArgs(): string[] {
+  return openRuntime().name === "deno" ? ["run", "-A", PROBE] : [PROBE];
+}
+
 /** A process of ours that does what its first argument says. */
 function probe(...args: string[]) {
-  const { name } = openRuntime();
-  const run = name === "deno" ? ["run", "-A", PROBE] : [PROBE];
-  return spawn(process.execPath, [...run, ...args], {
+  return spawn(process.execPath, [...probeArgs(), ...args], {
     stdio: ["pipe", "pipe", "inherit"],
   });
 }
@@ -64,6 +66,23 @@ describe("Process", () => {
       child.stdin.end();
       assertEquals(await outputOf(child), "synced");
       assertEquals(child.exitCode, 0);
+    });
+  });
+
+  it("outlives a write beyond ulimit -f, and names it", async () => {
+    if (process.platform === "win32") return;
+    await withTempDirectory(async (root) => {
+      const limited = ["-c", 'ulimit -S -f 400000; exec "$@"', "sh"];
+      const command = [process.execPath, ...probeArgs()];
+      const child = spawn("sh", [
+        ...limited,
+        ...command,
+        "write-far",
+        `${root}/a`,
+        "1000000000",
+      ], { stdio: ["pipe", "pipe", "inherit"] });
+      child.stdin.end();
+      assertStringIncludes(await outputOf(child), "ulimit -f");
     });
   });
 

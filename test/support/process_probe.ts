@@ -21,6 +21,14 @@ if (command === "echo") {
   for (let count = 0; count < 4; count++) {
     if (!process.writeBytes("stdout", block)) process.exit(3);
   }
+} else if (command === "write-far") {
+  const file = fileSystem.open(rest[0]!, "create");
+  try {
+    file.writeAt(Number(rest[1]), new Uint8Array(1));
+  } catch (error) {
+    process.write("stdout", (error as Error).message);
+  }
+  file.close();
 } else if (command === "sync") {
   const file = fileSystem.open(rest[0]!, "create");
   void file.sync().then(() => process.write("stdout", "synced"));
