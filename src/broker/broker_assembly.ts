@@ -22,7 +22,9 @@ import { BrokerMetadata } from "./broker_metadata.ts";
 import { BrokerParts } from "./broker_parts.ts";
 import type { BoundPorts } from "./broker_ports.ts";
 import { BrokerRegistration } from "./broker_registration.ts";
+import type { HARoleBody } from "../protocol/body/ha_role_body.ts";
 import { HANeighbours } from "./ha_neighbours.ts";
+import type { HARoleFile, HARoleRecord } from "./ha_role_file.ts";
 import { HAMasterProbe } from "./ha_master_probe.ts";
 import { HASlaveSizes } from "./ha_slave_sizes.ts";
 import { metadataAddressOf } from "./metadata_address.ts";
@@ -96,20 +98,31 @@ export function resolveOptions(
   };
 }
 
-/** Reads the tables and wires everything; `options` are resolved, the store is loaded. */
+/** What a run of the broker has before its parts. */
+export interface BrokerBase {
+  /** Loaded. */
+  readonly store: MessageStore;
+  readonly client: RemotingClient;
+  readonly gate: ShutdownGate;
+  readonly bound: BoundPorts;
+  readonly addresses: BrokerAddresses;
+  readonly haRoleFile: HARoleFile;
+  /** What that file holds now; null: the configuration decides the role. */
+  haRole(): HARoleRecord | null;
+}
+
+/** Reads the tables and wires everything; `options` are resolved and hold the role in force. */
 export function assembleBroker(
   ports: BrokerPorts,
   options: BrokerControllerOptions,
-  store: MessageStore,
-  client: RemotingClient,
-  gate: ShutdownGate,
-  bound: BoundPorts,
-  addresses: BrokerAddresses,
+  base: BrokerBase,
 ): RunningBroker {
   const { clock, fileSystem, host, logger, random } = ports;
   const { broker } = options;
-  const parts = new BrokerParts(ports, broker, store);
+  const { addresses, bound, client, gate, store } = base;
+  const parts = new BrokerParts(ports, broker, store, base.haRoleFile.file);
   parts.load();
+  if (broker.brokerRole !== "SLAVE") parts.takeEpoch(base.haRole()?.epoch ?? 0);
   const identity = identityOf(broker);
   const ha: HACoordinator = assembleHA(
     ports,
@@ -146,6 +159,7 @@ export function assembleBroker(
       gate,
       ha,
       metadata,
+      haRole: () => haRoleOf(ha, parts, identity, base.haRole()),
       configuration: ports.configuration,
       registerChanges: () => registration.registerChanges(),
       diskSpace: () => fileSystem.diskSpace(broker.storePathRootDir),
@@ -175,6 +189,27 @@ export function assembleBroker(
     ha,
     metadata,
     neighbours,
+  };
+}
+
+/** Role, epoch and log, as GET_HA_ROLE answers them. */
+function haRoleOf(
+  { role }: HACoordinator,
+  { messageStore, topicConfigManager }: BrokerParts,
+  { brokerId, brokerName }: BrokerIdentity,
+  record: HARoleRecord | null,
+): HARoleBody {
+  const own = record?.epoch ?? 0;
+  // A slave's tables are its master's, and tell its epoch.
+  const { stateVersion } = topicConfigManager.dataVersion;
+  return {
+    role,
+    brokerId,
+    brokerName,
+    epoch: role === "SLAVE" ? Math.max(own, stateVersion) : own,
+    promotedAtOffset: record?.promotedAtOffset ?? 0,
+    minOffset: messageStore.minPhyOffset,
+    maxOffset: messageStore.maxPhyOffset,
   };
 }
 

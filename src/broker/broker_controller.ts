@@ -1,19 +1,16 @@
 /**
- * BrokerController: one broker, from its ports to its end. Wiring only.
+ * BrokerController: one broker, from its ports to its end.
  *
- * Start: bind ports (connections are reset), open the store, read the tables,
- * let clients in, register. Stop: the same, backwards.
+ * Start: bind ports (connections are reset), then one `BrokerRun`. A change of role ends the run
+ * and begins another; ports, counters and whoever holds the controller stay.
  */
 import type { HACoordinator } from "../ha/ha_coordinator.ts";
-import type { Timer } from "../io/clock.ts";
-import type { Connection, Listener } from "../io/network.ts";
-import { RemotingClient } from "../remoting/remoting_client.ts";
+import type { Connection } from "../io/network.ts";
 import { RemotingServer } from "../remoting/remoting_server.ts";
 import type { RequestProcessor } from "../remoting/request_processor.ts";
-import { MessageStore } from "../store/message_store.ts";
+import type { MessageStore } from "../store/message_store.ts";
 import { chooseAddresses } from "./broker_addresses.ts";
 import {
-  assembleBroker,
   type BrokerControllerOptions,
   type BrokerListener,
   type BrokerPorts,
@@ -24,27 +21,39 @@ import type { BrokerMetadata } from "./broker_metadata.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import type { BrokerIdentity } from "./broker_outer_api.ts";
 import type { BrokerParts } from "./broker_parts.ts";
-import { bindPorts, GatedNetwork } from "./broker_ports.ts";
+import { bindPorts, type BoundPorts, GatedNetwork } from "./broker_ports.ts";
 import type { BrokerRegistration } from "./broker_registration.ts";
+import {
+  BrokerRun,
+  type BrokerRunHost,
+  type PromotionRecord,
+} from "./broker_run.ts";
 import { startErrorOf } from "./broker_start_error.ts";
-import { ShutdownGate } from "./shutdown_gate.ts";
+import type { HARoleRecord } from "./ha_role_file.ts";
 
-const TICK_INTERVAL_MS = 100;
-/** How long a stop waits for slaves to have everything. */
-const HA_DRAIN_MS = 2_000;
+/** What a restart changes; at most one of both. */
+export interface RestartChanges {
+  /** Written before `between`: whatever happens there, the next start has this role. */
+  readonly haRole?: HARoleRecord;
+  /** Made once recovery has found the end of the log, and written before anything is accepted. */
+  readonly promotion?: PromotionRecord;
+}
 
 /** One broker. */
 export class BrokerController {
+  /**
+   * A restart has failed, and nothing of the broker is left: the program has to end as if this
+   * were its start. Called with what `restart` rejects with.
+   */
+  onRestartFailed: ((error: unknown) => void) | null = null;
   readonly #ports: BrokerPorts;
-  readonly #gate = new ShutdownGate();
   readonly #network: GatedNetwork;
   readonly #table = new Map<number, RequestProcessor>();
   readonly #server: RemotingServer;
-  readonly #client: RemotingClient;
   #options: BrokerControllerOptions;
-  #running: RunningBroker | null = null;
-  #haListener: Listener | null = null;
-  #timer: Timer | null = null;
+  #host: BrokerRunHost | null = null;
+  #run: BrokerRun | null = null;
+  #restarting: Promise<void> | null = null;
   #stopped: Promise<void> | null = null;
 
   constructor(ports: BrokerPorts, options: BrokerControllerOptions) {
@@ -59,59 +68,20 @@ export class BrokerController {
       this.#table,
       {
         onClosed: (connection) => {
-          this.#running?.parts.onConnectionClosed(connection);
-          this.#running?.metadata.onConnectionClosed(connection);
+          this.#run?.running.parts.onConnectionClosed(connection);
+          this.#run?.running.metadata.onConnectionClosed(connection);
         },
       },
     );
-    this.#client = new RemotingClient(
-      { network: ports.network, clock, logger },
-      options.remotingClient,
-    );
-    this.#client.onClosed = (address) => {
-      this.#running?.registration.onConnectionClosed(address);
-      this.#running?.metadata.onClientClosed(address);
-    };
   }
 
   /** Rejects with `BrokerStartError` or `StoreStartError`; nothing stays open then. */
   async start(): Promise<void> {
-    let store: MessageStore | null = null;
     try {
-      const bound = await bindPorts(
-        this.#ports.network,
-        {
-          remoting: (at) => this.#server.listen(at),
-          ha: (at) => this.#network.listen(at, this.#acceptHA),
-        },
-        this.#options.broker,
-      );
-      this.#haListener = bound.ha;
-      const { host } = this.#ports;
-      const addresses = chooseAddresses(
-        this.#options.broker,
-        host.addresses(),
-      );
-      this.#options = resolveOptions(this.#options, bound, addresses, host);
-      store = new MessageStore(this.#ports, this.#options.store);
-      await store.load();
-      this.#running = assembleBroker(
-        this.#ports,
-        this.#options,
-        store,
-        this.#client,
-        this.#gate,
-        bound,
-        addresses,
-      );
-      await this.#running.parts.dropDeletedTopics();
-      await store.start();
-      this.#open(this.#running);
+      this.#host = await this.#bind();
+      await this.#begin(this.#host, null);
     } catch (error) {
-      await this.#server.stop(0);
-      await this.#haListener?.close();
-      await this.#client.close();
-      await store?.shutdown();
+      await this.#closePorts();
       throw startErrorOf(error, this.#options.broker.storePathRootDir);
     }
   }
@@ -122,10 +92,30 @@ export class BrokerController {
     return this.#stopped;
   }
 
+  /**
+   * Stops the broker part, runs `between` on the closed store, and starts it again on the same
+   * ports: the way of every change that the ordinary start must see. Rejects with an Error when
+   * the broker is not ready for it, and is unchanged then; with whatever `between` or the start
+   * rejects with otherwise, after `onRestartFailed`.
+   */
+  async restart(
+    changes: RestartChanges,
+    between?: () => Promise<void>,
+  ): Promise<void> {
+    if (!this.isReady) {
+      throw new Error("The broker is starting, stopping or changing its role");
+    }
+    const restarting = this.#restart(changes, between);
+    // A stop meanwhile waits for the end, whichever it is.
+    this.#restarting = restarting.catch(() => {}).finally(() => {
+      this.#restarting = null;
+    });
+    await restarting;
+  }
+
   /** Takes what may change live: the slices must come from the same configuration. */
   reconfigure(options: BrokerControllerOptions): void {
-    const running = this.#started();
-    const before = running.options.broker;
+    const before = this.#options.broker;
     const broker: BrokerOptions = {
       ...options.broker,
       brokerName: before.brokerName,
@@ -135,144 +125,132 @@ export class BrokerController {
       haListenPort: before.haListenPort,
     };
     this.#options = { ...options, broker };
-    this.#running = { ...running, options: this.#options };
-    running.parts.messageStore.reconfigure(options.store);
-    running.parts.reconfigure(broker);
-    running.metadata.reconfigure(broker);
-    running.processors.reconfigure(broker, options.store);
-    running.registration.reconfigure(broker);
-    running.ha.reconfigure(options.ha);
-    if (before.brokerPermission !== broker.brokerPermission) {
-      // Name servers look at topics only when their version is another one.
-      running.parts.topicConfigManager.updateDataVersion();
-    }
+    // Between two runs the next one takes them.
+    this.#run?.reconfigure(this.#options);
   }
 
   /** Bound ports; empty before the start. */
   get listeners(): readonly BrokerListener[] {
-    return this.#running?.listeners ?? [];
+    return this.#run?.running.listeners ?? [];
   }
 
   /** The options in force, with ports and addresses filled in. */
   get options(): BrokerControllerOptions {
-    return this.#options;
+    return this.#run?.running.options ?? this.#options;
   }
 
   get identity(): BrokerIdentity {
-    return this.#started().identity;
+    return this.#started().running.identity;
   }
 
   get messageStore(): MessageStore {
-    return this.#started().parts.messageStore;
+    return this.#started().running.parts.messageStore;
   }
 
   /** Managers by name. */
   get parts(): BrokerParts {
-    return this.#started().parts;
+    return this.#started().running.parts;
   }
 
   get registration(): BrokerRegistration {
-    return this.#started().registration;
+    return this.#started().running.registration;
   }
 
   get ha(): HACoordinator {
-    return this.#started().ha;
+    return this.#started().running.ha;
+  }
+
+  /** What haRole.json holds; null: the configuration decides the role. */
+  get haRole(): HARoleRecord | null {
+    return this.#started().haRole;
   }
 
   /** Tables and positions of the pair. */
   get metadata(): BrokerMetadata {
-    return this.#started().metadata;
+    return this.#started().running.metadata;
   }
 
   get remotingServer(): RemotingServer {
     return this.#server;
   }
 
-  /** True from the end of `start` to the begin of `stop`. */
+  /** True from the end of `start` to the begin of `stop`, but not during a restart. */
   get isReady(): boolean {
-    return this.#timer !== null && !this.#gate.isClosed;
+    return this.#run !== null && !this.#run.isStopping;
   }
 
-  #started(): RunningBroker {
-    if (this.#running === null) throw new Error("The broker is not started");
-    return this.#running;
+  #started(): BrokerRun {
+    if (this.#run === null) throw new Error("The broker is not started");
+    return this.#run;
   }
 
-  /** Everything is in place: lets clients in, tells the name servers, starts the clock. */
-  #open(running: RunningBroker): void {
-    const { ha, metadata, neighbours, parts, processors, registration } =
-      running;
-    const { clock } = this.#ports;
-    const { pullRequestHoldService: hold, topicConfigManager } = parts;
-    processors.fill(this.#table);
-    parts.messageStore.messageArrivingListener = (
-      topic,
-      queueId,
-      nextOffset,
-      tagsCode,
-      _storeTimestamp,
-      propertiesText,
-    ) => {
-      hold.notifyMessageArriving(
-        topic,
-        queueId,
-        nextOffset,
-        tagsCode,
-        propertiesText,
-      );
-      metadata.onArriving(topic);
+  async #bind(): Promise<BrokerRunHost> {
+    const bound: BoundPorts = await bindPorts(
+      this.#ports.network,
+      {
+        remoting: (at) => this.#server.listen(at),
+        ha: (at) => this.#network.listen(at, this.#acceptHA),
+      },
+      this.#options.broker,
+    );
+    const { host } = this.#ports;
+    const addresses = chooseAddresses(this.#options.broker, host.addresses());
+    this.#options = resolveOptions(this.#options, bound, addresses, host);
+    return {
+      ports: this.#ports,
+      network: this.#network,
+      server: this.#server,
+      table: this.#table,
+      bound,
+      addresses,
     };
-    topicConfigManager.onChanged = (topic) => {
-      registration.onTopicsChanged(topic?.topicName);
-      // At once, but together with the other changes of this turn.
-      Promise.resolve().then(() => registration.tick());
-    };
-    this.#network.open();
-    ha.start();
-    metadata.start(running.identity, running.options.broker.namesrvAddr);
-    neighbours.start();
-    registration.start();
-    this.#timer = clock.every(TICK_INTERVAL_MS, () => this.#tick(running));
+  }
+
+  async #begin(
+    host: BrokerRunHost,
+    promotion: PromotionRecord | null,
+  ): Promise<void> {
+    this.#run = await BrokerRun.start(host, this.#options, promotion);
   }
 
   readonly #acceptHA = (connection: Connection) =>
-    this.#started().ha.service.accept(connection);
+    this.#started().running.ha.service.accept(connection);
 
-  #tick(running: RunningBroker): void {
-    const { ha, metadata, neighbours, parts, registration } = running;
-    const nowMs = this.#ports.clock.nowMs();
-    parts.messageStore.tick(nowMs);
-    ha.tick();
-    parts.tick(nowMs);
-    metadata.tick();
-    neighbours.tick();
-    registration.tick();
-    this.#server.tick(nowMs);
-    this.#client.tick(nowMs);
+  async #restart(
+    { haRole, promotion }: RestartChanges,
+    between?: () => Promise<void>,
+  ): Promise<void> {
+    const run = this.#started();
+    const { shutdownDrainMs, storePathRootDir } = this.#options.broker;
+    try {
+      await run.stop(() => this.#server.pause(shutdownDrainMs));
+      this.#network.close();
+      if (haRole !== undefined) await run.writeHARole(haRole);
+      await between?.();
+      this.#run = null;
+      await this.#begin(this.#host!, promotion ?? null);
+    } catch (error) {
+      this.#run = null;
+      await this.#closePorts();
+      const failure = startErrorOf(error, storePathRootDir);
+      this.#ports.logger.error(
+        "The broker stopped for a change of its role and cannot start again",
+        { error: failure },
+      );
+      this.onRestartFailed?.(failure);
+      throw failure;
+    }
   }
 
   async #stop(): Promise<void> {
-    this.#gate.close();
-    const running = this.#running;
-    if (running === null) return;
-    const { ha, metadata, parts, registration } = running;
-    parts.pullRequestHoldService.wakeAll();
-    metadata.stop();
-    // Time-outs need ticks until the last request is answered.
-    await Promise.all([
-      registration.stop(),
-      this.#server.stop(this.#options.broker.shutdownDrainMs),
-    ]);
-    // After the last put was answered: it may have waited for a slave.
-    await ha.stop(HA_DRAIN_MS);
-    await this.#haListener?.close();
-    this.#timer?.cancel();
-    this.#timer = null;
-    await this.#client.close();
-    const { logger } = this.#ports;
-    await parts.persist().catch((error: unknown) =>
-      logger.error("Cannot write all tables at shutdown", { error })
-    );
-    await parts.messageStore.shutdown();
+    await this.#restarting;
+    const { shutdownDrainMs } = this.#options.broker;
+    await this.#run?.stop(() => this.#server.pause(shutdownDrainMs));
+    await this.#closePorts();
+  }
+
+  async #closePorts(): Promise<void> {
+    await this.#server.stop(0);
+    await this.#host?.bound.ha.close();
   }
 }

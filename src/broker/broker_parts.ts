@@ -46,6 +46,7 @@ export class BrokerParts {
     ports: BrokerPartsPorts,
     options: BrokerOptions,
     readonly messageStore: MessageStore,
+    haRole: JsonFile,
   ) {
     const { clock, fileSystem } = ports;
     this.#clock = clock;
@@ -62,7 +63,7 @@ export class BrokerParts {
     const offsets = file("consumerOffset.json");
     const delayOffsets = file("delayOffset.json");
     const modes = file("messageRequestMode.json");
-    this.metadataFiles = [topics, groups, offsets, delayOffsets, modes];
+    this.metadataFiles = [topics, groups, offsets, delayOffsets, modes, haRole];
     const maxOffsetInQueue = (topic: string, queueId: number) =>
       messageStore.getMaxOffsetInQueue(topic, queueId);
     this.topicConfigManager = new TopicConfigManager(
@@ -101,6 +102,17 @@ export class BrokerParts {
     this.messageRequestModeFile.load();
     // A slave's table is its master's; what the log shows beside it is served from there.
     if (!this.#isSlave) this.#recoverTopics();
+  }
+
+  /** As a master: tables written from now on carry this epoch, or a later one. */
+  takeEpoch(epoch: number): void {
+    const topics = this.topicConfigManager;
+    if (topics.dataVersion.stateVersion < epoch) {
+      topics.updateDataVersion(epoch);
+    }
+    this.subscriptionGroupManager.takeEpoch(epoch);
+    this.consumerOffsetManager.takeEpoch(epoch);
+    this.delayOffsetFile.takeEpoch(epoch);
   }
 
   /**

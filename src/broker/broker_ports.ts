@@ -39,7 +39,7 @@ const RESET: ConnectionEvents = Object.freeze({
   onClose() {},
 });
 
-/** A network whose listeners reset connections until it is opened. */
+/** A network whose listeners reset connections until it is opened, and while it is closed again. */
 export class GatedNetwork implements Network {
   readonly #network: Network;
   #isOpen = false;
@@ -50,6 +50,10 @@ export class GatedNetwork implements Network {
 
   open(): void {
     this.#isOpen = true;
+  }
+
+  close(): void {
+    this.#isOpen = false;
   }
 
   readonly listen: Network["listen"] = (at, accept) =>

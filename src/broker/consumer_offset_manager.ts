@@ -124,6 +124,15 @@ export class ConsumerOffsetManager {
     return this.#dataVersion;
   }
 
+  /** As a master: whatever is written from now on belongs to this epoch, or to a later one. */
+  takeEpoch(epoch: number): void {
+    const version = this.dataVersion;
+    if (version.stateVersion >= epoch) return;
+    const nowMs = this.#ports.clock.nowMs();
+    this.#dataVersion = nextVersion(version, nowMs, epoch);
+    this.#config.changed();
+  }
+
   /** Stores an offset, or gives the sentence that says why not. */
   commitOffset(
     clientHost: string,

@@ -3,7 +3,7 @@
  * levels stands. Kept as it was found, or as the master has it, and
  * answered to slaves (code 45).
  */
-import type { DataVersion } from "../model/data_version.ts";
+import { type DataVersion, nextVersion } from "../model/data_version.ts";
 import {
   dataVersionFromJson,
   dataVersionToJson,
@@ -19,10 +19,12 @@ const OFFSET_TABLE = "offsetTable";
 /** The offsets of the delay levels. */
 export class DelayOffsetFile {
   readonly #file: MetadataFile;
+  readonly #clock: Clock;
   #json: JsonObject;
 
   constructor(file: MetadataFile, clock: Clock) {
     this.#file = file;
+    this.#clock = clock;
     this.#json = {
       // A 5.x slave fails on a missing version.
       dataVersion: dataVersionToJson({
@@ -56,6 +58,14 @@ export class DelayOffsetFile {
 
   get dataVersion(): DataVersion {
     return dataVersionFromJson(this.#json.dataVersion);
+  }
+
+  /** As a master: the next write belongs to this epoch, or to a later one. */
+  takeEpoch(epoch: number): void {
+    const version = this.dataVersion;
+    if (version.stateVersion >= epoch) return;
+    const next = nextVersion(version, this.#clock.nowMs(), epoch);
+    this.#json = { ...this.#json, dataVersion: dataVersionToJson(next) };
   }
 
   /**

@@ -8,6 +8,7 @@ import {
   createResponse,
   type RemotingCommand,
 } from "../protocol/remoting_command.ts";
+import type { HARoleBody } from "../protocol/body/ha_role_body.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
 import type { RequestProcessor } from "../remoting/request_processor.ts";
@@ -43,6 +44,8 @@ export interface BrokerProcessorsPorts {
   /** Role, and puts that wait for slaves as it demands. */
   readonly ha: HACoordinator;
   readonly metadata: BrokerMetadata;
+  /** What GET_HA_ROLE answers. */
+  haRole(): HARoleBody;
   readonly configuration: BrokerConfiguration;
   /** Tells living name servers what changed; resolves when they know, or after a second. */
   registerChanges(): Promise<void>;

@@ -134,6 +134,14 @@ export class SubscriptionGroupManager {
     return this.#dataVersion;
   }
 
+  /** As a master: whatever is written from now on belongs to this epoch, or to a later one. */
+  takeEpoch(epoch: number): void {
+    if (this.#dataVersion.stateVersion >= epoch) return;
+    const nowMs = this.#ports.clock.nowMs();
+    this.#dataVersion = nextVersion(this.#dataVersion, nowMs, epoch);
+    this.#config.changed();
+  }
+
   allGroups(): ReadonlyMap<string, SubscriptionGroupConfig> {
     return this.#groups;
   }

@@ -324,9 +324,9 @@ export class TopicConfigManager {
     this.updateTopicConfigs(changed);
   }
 
-  /** A new version without a change of topics: brokerPermission changed. */
-  updateDataVersion(): void {
-    this.#changed(undefined);
+  /** A new version without a change of topics: brokerPermission or the epoch changed. */
+  updateDataVersion(stateVersion = this.#dataVersion.stateVersion): void {
+    this.#changed(undefined, stateVersion);
   }
 
   /** The whole file, as Apache writes it. */
@@ -383,12 +383,13 @@ export class TopicConfigManager {
     if (this.#isSlave) this.#local.add(config.topicName);
   }
 
-  #changed(topic: TopicConfig | undefined): void {
+  #changed(topic: TopicConfig | undefined, stateVersion?: number): void {
     // A slave's version is its master's: a new one would stop it from following.
     if (!this.#isSlave) {
       this.#dataVersion = nextVersion(
         this.#dataVersion,
         this.#ports.clock.nowMs(),
+        stateVersion,
       );
     }
     this.#config.changed();

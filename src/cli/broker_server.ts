@@ -50,6 +50,9 @@ export async function startBrokerServer(
     broker.reconfigure(
       brokerSlices(configuration.values, configuration.explicitKeys),
     );
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => {}); // Whoever runs this server looks at it.
+  broker.onRestartFailed = failed.reject;
   const running = { context, parts, configuration, broker };
   const admin = config.values.adminEnable
     ? await startAdmin(running)
@@ -71,6 +74,7 @@ export async function startBrokerServer(
   warnOfStrangers(logger, listeners);
   return {
     listeners,
+    failed: failed.promise,
     stop: async () => {
       await broker.stop();
       await admin?.close();

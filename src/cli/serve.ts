@@ -27,13 +27,18 @@ export interface ServerListener {
 /** A server that runs. */
 export interface RunningServer {
   readonly listeners: readonly ServerListener[];
+  /** Never resolves; rejects when the server cannot go on, with what a start would throw. */
+  readonly failed?: Promise<never>;
   /** Refuses new work, drains, persists. */
   stop(): Promise<void>;
   /** SIGHUP. */
   reload(): void;
 }
 
-/** Starts, announces, and waits for the end. Returns the exit code; throws what `start` throws. */
+/**
+ * Starts, announces, and waits for the end. Returns the exit code; throws what `start` throws,
+ * and what ends a running server.
+ */
 export async function serve(
   context: CliContext,
   isJson: boolean,
@@ -56,8 +61,17 @@ export async function serve(
   server = await start();
   if (!isStopping) announce(context, server.listeners, isJson);
   const stopWatching = releaseWhenIdle(context.runtime);
-  await stopAsked.promise;
-  stopWatching();
+  try {
+    await Promise.race([
+      stopAsked.promise,
+      ...(server.failed ? [server.failed] : []),
+    ]);
+  } catch (error) {
+    await stopWithin(context, server);
+    throw error;
+  } finally {
+    stopWatching();
+  }
   return await stopWithin(context, server);
 }
 

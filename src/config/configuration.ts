@@ -126,6 +126,7 @@ export class Configuration<K extends ConfigKeys> {
   /** Takes values of keys that the start found out, with the reason. */
   found(values: Partial<ValuesOf<K>>, reason: string): void {
     for (const [key, value] of Object.entries(values)) {
+      this.#found.delete(key);
       if (this.#loaded.values[key] === value) continue;
       const { label } = this.#loaded.origins[key]!;
       this.#found.set(key, {

@@ -14,4 +14,6 @@ export const PocketmqRequestCode = Object.freeze({
    * Body both ways: MetadataVersions.
    */
   WAIT_METADATA_CHANGE: 31_001,
+  /** Role, epoch and bounds of the log of a broker. No fields; answer's body: HARoleBody. */
+  GET_HA_ROLE: 31_002,
 });

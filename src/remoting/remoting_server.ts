@@ -128,12 +128,22 @@ export class RemotingServer implements ChannelHost {
    * then closes everything. Held requests are not waited for.
    */
   async stop(drainMs: number): Promise<void> {
+    await this.pause(drainMs);
+    await Promise.all(this.#listeners.splice(0).map((it) => it.close()));
+  }
+
+  /** As `stop`, but the ports stay bound; until `resume` new connections are reset. */
+  async pause(drainMs: number): Promise<void> {
     this.#isStopping = true;
     await this.#until(() => !this.#isBusy(), drainMs);
     for (const channel of this.#channels) channel.close();
-    // Closing a listener cuts its connections: their last bytes go first.
     await this.#until(() => this.#channels.size === 0, CLOSE_TIME_MS);
-    await Promise.all(this.#listeners.splice(0).map((it) => it.close()));
+    for (const channel of this.#channels) channel.terminate();
+  }
+
+  /** Takes connections again after `pause`. */
+  resume(): void {
+    this.#isStopping = false;
   }
 
   onChannelClosed(channel: Channel): void {

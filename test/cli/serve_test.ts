@@ -112,3 +112,16 @@ test("strangersOf() leaves out loopback", () => {
     "10.0.0.1:1",
   ]);
 });
+
+test("serve() stops and throws when the server cannot go on", async () => {
+  const { context, server, calls } = open();
+  const failed = Promise.withResolvers<never>();
+  const ended = serve(
+    context,
+    false,
+    () => Promise.resolve({ ...server, failed: failed.promise }),
+  );
+  failed.reject(new Error("the store is gone"));
+  await assertRejects(() => ended, Error, "the store is gone");
+  assertEquals(calls, ["stop"]);
+});

@@ -15,6 +15,7 @@ import type {
   RequestContext,
   RequestProcessor,
 } from "../../remoting/request_processor.ts";
+import type { BrokerRole } from "../broker_options.ts";
 import type { TopicConfigManager } from "../topic_config_manager.ts";
 
 /** What one change did. */
@@ -44,7 +45,12 @@ export interface BrokerConfiguration {
   ): Promise<BrokerConfigurationChange>;
   /** Takes values that were found out while running, with the reason. */
   found?(
-    values: { readonly mappedFileSizeCommitLog: number },
+    values: {
+      readonly mappedFileSizeCommitLog?: number;
+      readonly brokerRole?: BrokerRole;
+      readonly brokerId?: number;
+      readonly haMasterAddress?: string;
+    },
     reason: string,
   ): void;
 }

@@ -1,24 +1,40 @@
-/** GET_BROKER_HA_STATUS (907): HARuntimeInfo as mqadmin haStatus reads it (reference 7.9). */
+/**
+ * Replication over remoting: GET_BROKER_HA_STATUS (907), HARuntimeInfo as mqadmin haStatus reads
+ * it (reference 7.9), and GET_HA_ROLE (31002) between PocketMQ brokers.
+ */
 import type { HACoordinator } from "../../ha/ha_coordinator.ts";
 import { clientInfoOf } from "../../ha/ha_runtime_info.ts";
+import {
+  encodeHARole,
+  type HARoleBody,
+} from "../../protocol/body/ha_role_body.ts";
+import { PocketmqRequestCode } from "../../protocol/pocketmq_request_code.ts";
 import { RequestCode } from "../../protocol/request_code.ts";
 import type {
   ProcessorTable,
   RequestProcessor,
 } from "../../remoting/request_processor.ts";
-import { textResponse } from "./admin_response.ts";
+import { bodyResponse, textResponse } from "./admin_response.ts";
 
 /** What the processor works on. */
 export interface HAStatusDeps {
   readonly ha: HACoordinator;
+  /** Role, epoch and bounds of the log, as they are now. */
+  haRole(): HARoleBody;
 }
 
-/** The processor by request code. */
-export function haStatusProcessors({ ha }: HAStatusDeps): ProcessorTable {
+/** Processors by request code. */
+export function haStatusProcessors(
+  { ha, haRole }: HAStatusDeps,
+): ProcessorTable {
   return new Map<number, RequestProcessor>([
     [
       RequestCode.GET_BROKER_HA_STATUS,
       () => textResponse(JSON.stringify(haRuntimeInfo(ha))),
+    ],
+    [
+      PocketmqRequestCode.GET_HA_ROLE,
+      () => bodyResponse(encodeHARole(haRole())),
     ],
   ]);
 }

@@ -1,0 +1,302 @@
+/**
+ * BrokerRun: one life of the broker part, from its store's lock to its end. A change of role ends
+ * one run and begins the next on the same bound ports (`BrokerController.restart`).
+ *
+ * Start: open the store, read the role and the tables, let clients in, register. Stop: the same,
+ * backwards.
+ */
+import type { Timer } from "../io/clock.ts";
+import { RemotingClient } from "../remoting/remoting_client.ts";
+import type { RemotingServer } from "../remoting/remoting_server.ts";
+import type { RequestProcessor } from "../remoting/request_processor.ts";
+import { MessageStore } from "../store/message_store.ts";
+import type { BrokerAddresses } from "./broker_addresses.ts";
+import {
+  assembleBroker,
+  type BrokerControllerOptions,
+  type BrokerPorts,
+  type RunningBroker,
+} from "./broker_assembly.ts";
+import type { BoundPorts, GatedNetwork } from "./broker_ports.ts";
+import { HARoleFile, type HARoleRecord } from "./ha_role_file.ts";
+import { ShutdownGate } from "./shutdown_gate.ts";
+
+const TICK_INTERVAL_MS = 100;
+/** How long a stop waits for slaves to have everything. */
+const HA_DRAIN_MS = 2_000;
+
+/** What all runs of a broker share. */
+export interface BrokerRunHost {
+  readonly ports: BrokerPorts;
+  readonly network: GatedNetwork;
+  readonly server: RemotingServer;
+  readonly table: Map<number, RequestProcessor>;
+  readonly bound: BoundPorts;
+  readonly addresses: BrokerAddresses;
+}
+
+/** The record of a promotion, once the end of the log is known. */
+export type PromotionRecord = (maxPhyOffset: number) => HARoleRecord;
+
+/** A started broker. */
+export class BrokerRun {
+  readonly #host: BrokerRunHost;
+  readonly #gate: ShutdownGate;
+  readonly #client: RemotingClient;
+  readonly #haRoleFile: HARoleFile;
+  #haRole: HARoleRecord | null;
+  #timer: Timer | null = null;
+  /** Parts by name, and the options in force. */
+  running: RunningBroker;
+
+  /**
+   * `options` are resolved, the role in them is the configured one. Rejects with
+   * `StoreStartError`, `FileError` or `BrokerStartError`; nothing of it stays open then.
+   */
+  static async start(
+    host: BrokerRunHost,
+    configured: BrokerControllerOptions,
+    promotion: PromotionRecord | null,
+  ): Promise<BrokerRun> {
+    const { clock, fileSystem, logger, network } = host.ports;
+    const client = new RemotingClient(
+      { network, clock, logger: logger.child("remoting") },
+      configured.remotingClient,
+    );
+    const haRoleFile = new HARoleFile(
+      fileSystem,
+      configured.broker.storePathRootDir,
+      logger.child("ha"),
+    );
+    let haRole = haRoleFile.read();
+    let options = withHARole(configured, haRole);
+    const store = new MessageStore(host.ports, options.store);
+    try {
+      await store.load();
+      if (promotion !== null) {
+        // Recovery has cut the log to its last whole record: that is what is promoted.
+        haRole = promotion(store.maxPhyOffset);
+        await haRoleFile.write(haRole);
+        options = withHARole(configured, haRole);
+        store.reconfigure(options.store);
+      }
+      if (haRole !== null) tellRole(host.ports, configured, haRole);
+      return await BrokerRun.#open(host, options, {
+        store,
+        client,
+        haRoleFile,
+        haRole,
+      });
+    } catch (error) {
+      await client.close();
+      await store.shutdown();
+      throw error;
+    }
+  }
+
+  static async #open(
+    host: BrokerRunHost,
+    options: BrokerControllerOptions,
+    opened: {
+      readonly store: MessageStore;
+      readonly client: RemotingClient;
+      readonly haRoleFile: HARoleFile;
+      readonly haRole: HARoleRecord | null;
+    },
+  ): Promise<BrokerRun> {
+    const { store } = opened;
+    const run = new BrokerRun(host, options, opened);
+    await run.running.parts.dropDeletedTopics();
+    await store.start();
+    run.#letIn(options);
+    return run;
+  }
+
+  private constructor(
+    host: BrokerRunHost,
+    options: BrokerControllerOptions,
+    { client, haRole, haRoleFile, store }: {
+      readonly store: MessageStore;
+      readonly client: RemotingClient;
+      readonly haRoleFile: HARoleFile;
+      readonly haRole: HARoleRecord | null;
+    },
+  ) {
+    this.#host = host;
+    this.#gate = new ShutdownGate();
+    this.#client = client;
+    this.#haRoleFile = haRoleFile;
+    this.#haRole = haRole;
+    this.running = assembleBroker(host.ports, options, {
+      store,
+      client,
+      gate: this.#gate,
+      bound: host.bound,
+      addresses: host.addresses,
+      haRoleFile,
+      haRole: () => this.#haRole,
+    });
+    client.onClosed = (address) => {
+      this.running.registration.onConnectionClosed(address);
+      this.running.metadata.onClientClosed(address);
+    };
+  }
+
+  /** Takes what may change live; names and addresses are those of `running`. */
+  reconfigure(given: BrokerControllerOptions): void {
+    const { running } = this;
+    const before = running.options.broker;
+    const options = withHARole(given, this.#haRole);
+    const { broker, ha, store } = options;
+    this.running = { ...running, options };
+    running.parts.messageStore.reconfigure(store);
+    running.parts.reconfigure(broker);
+    running.metadata.reconfigure(broker);
+    running.processors.reconfigure(broker, store);
+    running.registration.reconfigure(broker);
+    running.ha.reconfigure(ha);
+    if (before.brokerPermission !== broker.brokerPermission) {
+      // Name servers look at topics only when their version is another one.
+      running.parts.topicConfigManager.updateDataVersion();
+    }
+  }
+
+  /** What haRole.json holds; null: the configuration decides the role. */
+  get haRole(): HARoleRecord | null {
+    return this.#haRole;
+  }
+
+  /** Asks other brokers. */
+  get client(): RemotingClient {
+    return this.#client;
+  }
+
+  /** Refuses messages from now on. */
+  get isStopping(): boolean {
+    return this.#gate.isClosed;
+  }
+
+  /** Replaces haRole.json, durably. Rejects with `FileError`. */
+  async writeHARole(record: HARoleRecord): Promise<void> {
+    await this.#haRoleFile.write(record);
+    this.#haRole = record;
+  }
+
+  /**
+   * Refuses new work, drains, persists, leaves the name servers. `closeConnections` ends those
+   * of the remoting server. Within 10 s.
+   */
+  async stop(closeConnections: () => Promise<void>): Promise<void> {
+    this.#gate.close();
+    const { ha, metadata, parts, registration } = this.running;
+    parts.pullRequestHoldService.wakeAll();
+    metadata.stop();
+    // Time-outs need ticks until the last request is answered.
+    await Promise.all([registration.stop(), closeConnections()]);
+    // After the last put was answered: it may have waited for a slave.
+    await ha.stop(HA_DRAIN_MS);
+    this.#timer?.cancel();
+    this.#timer = null;
+    await this.#client.close();
+    const { logger } = this.#host.ports;
+    await parts.persist().catch((error: unknown) =>
+      logger.error("Cannot write all tables at shutdown", { error })
+    );
+    await parts.messageStore.shutdown();
+  }
+
+  /** Everything is in place: lets clients in, tells the name servers, starts the clock. */
+  #letIn(options: BrokerControllerOptions): void {
+    const { network, ports, server, table } = this.#host;
+    const {
+      ha,
+      identity,
+      metadata,
+      neighbours,
+      parts,
+      processors,
+      registration,
+    } = this.running;
+    const { pullRequestHoldService: hold, topicConfigManager } = parts;
+    table.clear();
+    processors.fill(table);
+    parts.messageStore.messageArrivingListener = (
+      topic,
+      queueId,
+      nextOffset,
+      tagsCode,
+      _storeTimestamp,
+      propertiesText,
+    ) => {
+      hold.notifyMessageArriving(
+        topic,
+        queueId,
+        nextOffset,
+        tagsCode,
+        propertiesText,
+      );
+      metadata.onArriving(topic);
+    };
+    topicConfigManager.onChanged = (topic) => {
+      registration.onTopicsChanged(topic?.topicName);
+      // At once, but together with the other changes of this turn.
+      Promise.resolve().then(() => registration.tick());
+    };
+    server.resume();
+    network.open();
+    ha.start();
+    metadata.start(identity, options.broker.namesrvAddr);
+    neighbours.start();
+    registration.start();
+    this.#timer = ports.clock.every(TICK_INTERVAL_MS, () => this.#tick());
+  }
+
+  #tick(): void {
+    const { ha, metadata, neighbours, parts, registration } = this.running;
+    const nowMs = this.#host.ports.clock.nowMs();
+    parts.messageStore.tick(nowMs);
+    ha.tick();
+    parts.tick(nowMs);
+    metadata.tick();
+    neighbours.tick();
+    registration.tick();
+    this.#host.server.tick(nowMs);
+    this.#client.tick(nowMs);
+  }
+}
+
+/** Whoever reads the configuration sees the role in force, and where it comes from. */
+function tellRole(
+  { configuration, logger }: BrokerPorts,
+  { broker }: BrokerControllerOptions,
+  { brokerId, epoch, haMasterAddress, role }: HARoleRecord,
+): void {
+  const found = haMasterAddress === undefined ? {} : { haMasterAddress };
+  configuration.found?.(
+    { brokerRole: role, brokerId, ...found },
+    "as config/haRole.json has it",
+  );
+  if (broker.brokerRole === role && broker.brokerId === brokerId) return;
+  logger.child("ha").info(
+    `This broker is a ${role} with brokerId=${brokerId}, as config/haRole.json says: that ` +
+      `overrides brokerRole=${broker.brokerRole} and brokerId=${broker.brokerId} of the configuration`,
+    { role, brokerId, epoch },
+  );
+}
+
+/** The options with the role that haRole.json holds. */
+export function withHARole(
+  options: BrokerControllerOptions,
+  record: HARoleRecord | null,
+): BrokerControllerOptions {
+  if (record === null) return options;
+  const { brokerId, haMasterAddress, role } = record;
+  return {
+    ...options,
+    broker: { ...options.broker, brokerRole: role, brokerId },
+    store: { ...options.store, brokerRole: role },
+    ha: haMasterAddress === undefined
+      ? options.ha
+      : { ...options.ha, haMasterAddress },
+  };
+}

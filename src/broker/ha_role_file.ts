@@ -1,0 +1,84 @@
+/**
+ * HARoleFile: `config/haRole.json`, the role that a promotion or demotion gave this broker.
+ *
+ * It beats brokerRole and brokerId of the configuration at every start, so that a service manager
+ * which starts a broker again with its old file does not undo a change of roles. Without the file
+ * the configuration holds, and the epoch is 0.
+ */
+import type { FileSystem } from "../io/file_system.ts";
+import type { Logger } from "../io/logger.ts";
+import {
+  BodyError,
+  intField,
+  objectOf,
+  optionalTextField,
+} from "../protocol/body/json_fields.ts";
+import { parseFastjson } from "../protocol/fastjson.ts";
+import { JsonFile } from "../store/json_file.ts";
+import type { BrokerRole } from "./broker_options.ts";
+
+/** What is written down. */
+export interface HARoleRecord {
+  readonly role: BrokerRole;
+  /** 0 for a master, above for a slave. */
+  readonly brokerId: number;
+  /** Counts promotions in this pair; the stateVersion of whatever a master writes. */
+  readonly epoch: number;
+  /** End of the log when this broker was last promoted; 0: it never was. */
+  readonly promotedAtOffset: number;
+  /** Whom a demoted broker follows; absent: as configured, or as the name servers say. */
+  readonly haMasterAddress?: string;
+}
+
+const ROLES: readonly string[] = ["ASYNC_MASTER", "SYNC_MASTER", "SLAVE"];
+
+/** Reads and replaces the file. */
+export class HARoleFile {
+  readonly file: JsonFile;
+
+  /** `storePathRootDir` is the folder that holds `config/`. */
+  constructor(
+    fileSystem: FileSystem,
+    storePathRootDir: string,
+    logger: Logger,
+  ) {
+    const path = `${storePathRootDir}/config/haRole.json`;
+    this.file = new JsonFile(fileSystem, path, logger);
+  }
+
+  /** Null when there is none, or none that can be read. Throws `FileError`. */
+  read(): HARoleRecord | null {
+    return this.file.read(parseHARole) ?? null;
+  }
+
+  /** Resolves once the record survives power loss. Rejects with `FileError`. */
+  write(record: HARoleRecord): Promise<void> {
+    return this.file.write(`${JSON.stringify(record, null, 2)}\n`);
+  }
+}
+
+/** Throws `BodyError` for whatever is no such record. */
+export function parseHARole(text: string): HARoleRecord {
+  const json = objectOf(parseFastjson(text), "haRole.json");
+  const role = optionalTextField(json, "role") ?? "";
+  const brokerId = intField(json, "brokerId", -1);
+  const epoch = intField(json, "epoch", -1);
+  const promotedAtOffset = intField(json, "promotedAtOffset", -1);
+  const haMasterAddress = optionalTextField(json, "haMasterAddress");
+  if (!ROLES.includes(role)) {
+    throw new BodyError(`role is none of ${ROLES.join(", ")}`);
+  }
+  if ((role === "SLAVE") !== (brokerId > 0) || brokerId < 0) {
+    throw new BodyError("brokerId is 0 for a master, and above for a SLAVE");
+  }
+  if (epoch < 0 || promotedAtOffset < 0) {
+    throw new BodyError("epoch and promotedAtOffset are 0 or above");
+  }
+  return {
+    role: role as BrokerRole,
+    brokerId,
+    epoch,
+    promotedAtOffset,
+    ...(haMasterAddress === undefined ? {} : { haMasterAddress }),
+  };
+}
