@@ -20,6 +20,10 @@ import {
 } from "./read_only_files.ts";
 import { StoreFileError } from "./store_file_error.ts";
 import { StoreFindings } from "./store_finding.ts";
+import {
+  commitLogDirectoryOf,
+  type MessageStoreOptions,
+} from "./store_options.ts";
 
 /** A size field above this is garbage, whatever the file size. */
 const RECORD_SIZE_MAX = 268_435_456;
@@ -28,8 +32,9 @@ const MAGIC_POSITION = 4;
 /** Throws `StoreFileError` for the first file that is none of a log. */
 export async function checkLogFiles(
   fileSystem: FileSystem,
-  directory: string,
+  options: MessageStoreOptions,
 ): Promise<void> {
+  const directory = commitLogDirectoryOf(options);
   const handles = new ReadOnlyHandles(fileSystem);
   try {
     const files = ReadOnlyFiles.load(handles, directory, new StoreFindings(0));

@@ -22,6 +22,7 @@ import type {
 } from "./message_store_ports.ts";
 import type { PutMessageResult } from "./put_message_result.ts";
 import type { QueryMessageResult } from "./query_message_service.ts";
+import { finishPendingCut } from "./log_cut.ts";
 import { checkLogFiles } from "./log_file_check.ts";
 import type { ReplicaLog } from "./replica_log.ts";
 import { StoreFileError } from "./store_file_error.ts";
@@ -31,10 +32,7 @@ import {
   lockStore,
   removeAbortFile,
 } from "./store_lock.ts";
-import {
-  commitLogDirectoryOf,
-  type MessageStoreOptions,
-} from "./store_options.ts";
+import type { MessageStoreOptions } from "./store_options.ts";
 import { StoreParts } from "./store_parts.ts";
 import { recoverStore } from "./store_recovery.ts";
 import { adoptStoreSizes } from "./store_sizes.ts";
@@ -88,7 +86,8 @@ export class MessageStore {
     const root = this.options.storePathRootDir;
     this.#lock = await lockStore(fileSystem, root);
     try {
-      await checkLogFiles(fileSystem, commitLogDirectoryOf(parts.options));
+      await finishPendingCut(fileSystem, this.options, this.#ports.logger);
+      await checkLogFiles(fileSystem, parts.options);
       if (this.#startError !== undefined) throw this.#startError;
       const startedMs = clock.monotonicMs();
       this.lastExitOk = !hasAbortFile(fileSystem, root);

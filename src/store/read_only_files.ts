@@ -68,6 +68,7 @@ export class ReadOnlyFiles {
     const fileSize = usualSize(files);
     const sound = files.filter((it, index) => {
       if (it.size === fileSize) return true;
+      if (index === 0 && isEndOfFile(it, fileSize)) return true;
       const isEmptyLast = it.size === 0 && index === files.length - 1;
       findings.add({
         severity: isEmptyLast ? "warning" : "error",
@@ -82,12 +83,14 @@ export class ReadOnlyFiles {
     sound.forEach((it, index) => {
       const previous = sound[index - 1];
       if (previous === undefined) return;
-      if (previous.fileFromOffset + fileSize === it.fileFromOffset) return;
+      const end = previous.fileFromOffset +
+        (isEndOfFile(previous, fileSize) ? previous.size : fileSize);
+      if (end === it.fileFromOffset) return;
       findings.error(
         "file-gap",
         it.path,
         it.fileFromOffset,
-        `The file before it ends at ${previous.fileFromOffset + fileSize}`,
+        `The file before it ends at ${end}`,
       );
     });
     return new ReadOnlyFiles(directory, sound, fileSize, handles);
@@ -121,6 +124,15 @@ export class ReadOnlyFiles {
     this.handles.get(file.path).readAt(position, target);
     return true;
   }
+}
+
+/** A log that was cut off another begins in the middle of a file (store_aside.ts). */
+function isEndOfFile(
+  { fileFromOffset, size }: ReadOnlyFile,
+  fileSize: number,
+): boolean {
+  return size < fileSize && fileFromOffset % fileSize !== 0 &&
+    (fileFromOffset + size) % fileSize === 0;
 }
 
 function usualSize(files: readonly ReadOnlyFile[]): number {

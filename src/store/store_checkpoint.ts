@@ -42,6 +42,11 @@ const CHECKED_TO = 72;
 const USED_SIZE = 112;
 /** What may be between a timestamp and the data behind it (Java's margin). */
 const SAFETY_MARGIN_MS = 3_000;
+const TIMESTAMP_KEYS = [
+  "physicMsgTimestamp",
+  "logicsMsgTimestamp",
+  "indexMsgTimestamp",
+] as const;
 
 /** What the file holds. */
 export interface StoreCheckpointValues {
@@ -161,6 +166,23 @@ export class StoreCheckpoint implements StoreCheckpointValues {
   /** As `minTimestamp`, with the index taken into account (`messageIndexSafe`). */
   minTimestampIndex(): number {
     return Math.min(this.minTimestamp(), this.indexMsgTimestamp);
+  }
+
+  /**
+   * The log ends at `endOffset`, in a file whose first record was stored at `firstTimestamp`:
+   * claims no more than that, so that nothing appended there counts as durable too early.
+   */
+  limitTo(endOffset: number, firstTimestamp: number): void {
+    const timestamp = firstTimestamp === 0
+      ? 0
+      : firstTimestamp + SAFETY_MARGIN_MS;
+    for (const key of TIMESTAMP_KEYS) {
+      this[key] = Math.min(this[key], timestamp);
+    }
+    this.masterFlushedOffset = Math.min(this.masterFlushedOffset, endOffset);
+    this.confirmPhyOffset = Math.min(this.confirmPhyOffset, endOffset);
+    this.cleanMaxPhyOffset = 0;
+    this.cleanQueueOffsetSum = 0;
   }
 
   /** Writes and syncs; the values are those at the moment of the write. */

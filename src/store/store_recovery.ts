@@ -84,6 +84,8 @@ async function recoverEmpty(
     });
   }
   for (const topic of topics) await parts.queues.deleteTopic(topic);
+  // A checkpoint of an older log must not speak for the records to come.
+  parts.checkpoint.limitTo(0, 0);
   await parts.index.truncateDirty(0);
   await parts.deletedTopics.limitTo(0);
   await parts.log.flush();
