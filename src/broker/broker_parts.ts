@@ -7,6 +7,7 @@ import { JsonFile } from "../store/json_file.ts";
 import type { MessageStore } from "../store/message_store.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import { BrokerStats } from "./broker_stats.ts";
+import { BrokerStatsManager } from "./broker_stats_manager.ts";
 import { ConsumerManager } from "./consumer_manager.ts";
 import { ConsumerOffsetManager } from "./consumer_offset_manager.ts";
 import { DelayOffsetFile } from "./delay_offset_file.ts";
@@ -36,6 +37,7 @@ export class BrokerParts {
   readonly messageRequestModeFile: MessageRequestModeFile;
   readonly pullRequestHoldService: PullRequestHoldService;
   readonly brokerStats: BrokerStats;
+  readonly brokerStatsManager: BrokerStatsManager;
   /** The files below `config/`, for whoever shows their state. */
   readonly metadataFiles: readonly JsonFile[];
   readonly #clock: Clock;
@@ -86,6 +88,9 @@ export class BrokerParts {
     this.consumerManager = new ConsumerManager(clients, options);
     this.producerManager = new ProducerManager(clients, options);
     this.rebalanceLockManager = new RebalanceLockManager(clients, options);
+    this.brokerStatsManager = new BrokerStatsManager(() =>
+      options.brokerClusterName
+    );
     this.brokerStats = new BrokerStats(clock, () => messageStore.counters);
     this.pullRequestHoldService = new PullRequestHoldService({
       maxOffsetInQueue,
@@ -149,6 +154,7 @@ export class BrokerParts {
     this.rebalanceLockManager.tick(monotonicMs);
     this.pullRequestHoldService.tick(monotonicMs);
     this.brokerStats.tick(nowMs, monotonicMs);
+    this.brokerStatsManager.tick(monotonicMs);
   }
 
   onConnectionClosed(connection: RemotingConnection): void {

@@ -78,6 +78,7 @@ export class BrokerProcessors {
       topics: parts.topicConfigManager,
       groups: parts.subscriptionGroupManager,
       rebalanceLocks: parts.rebalanceLockManager,
+      stats: parts.brokerStatsManager,
       clock,
     };
     const putStore: PutMessageStore = ports.ha.store;

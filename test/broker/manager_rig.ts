@@ -4,6 +4,7 @@ import {
   DEFAULT_BROKER_OPTIONS,
 } from "../../src/broker/broker_options.ts";
 import type { MetadataFile } from "../../src/broker/config_manager.ts";
+import { BrokerStatsManager } from "../../src/broker/broker_stats_manager.ts";
 import { ConsumerManager } from "../../src/broker/consumer_manager.ts";
 import { ConsumerOffsetManager } from "../../src/broker/consumer_offset_manager.ts";
 import { DelayOffsetFile } from "../../src/broker/delay_offset_file.ts";
@@ -90,6 +91,7 @@ export class ManagerRig {
   readonly rebalanceLockManager: RebalanceLockManager;
   readonly delayOffsetFile: DelayOffsetFile;
   readonly messageRequestModeFile: MessageRequestModeFile;
+  readonly brokerStatsManager: BrokerStatsManager;
 
   constructor(
     public brokerOptions: BrokerOptions = OPTIONS,
@@ -124,6 +126,9 @@ export class ManagerRig {
     this.consumerManager = new ConsumerManager(ports, brokerOptions);
     this.producerManager = new ProducerManager(ports, brokerOptions);
     this.rebalanceLockManager = new RebalanceLockManager(ports, brokerOptions);
+    this.brokerStatsManager = new BrokerStatsManager(() =>
+      brokerOptions.brokerClusterName
+    );
     this.topicConfigManager.load();
     this.subscriptionGroupManager.load();
     this.consumerOffsetManager.load();

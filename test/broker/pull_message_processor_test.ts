@@ -71,6 +71,7 @@ class Site {
   readonly groups = new FakeGroups();
   readonly logger = new FakeLogger();
   readonly commits: unknown[][] = [];
+  readonly gets: unknown[][] = [];
   readonly filters: (MessageFilter | null)[] = [];
   readonly deferred: (() => void)[] = [];
   readonly counters = {
@@ -122,6 +123,7 @@ class Site {
         commitPullOffset: () => undefined,
       },
       holdService: this.hold,
+      stats: { onGet: (...get) => this.gets.push(get) },
       replication: {
         isSlave: () => this.isSlave,
         isMasterAlive: () => this.isMasterAlive,

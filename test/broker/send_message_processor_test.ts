@@ -58,8 +58,10 @@ function setUp(options: Partial<typeof DEFAULT_BROKER_OPTIONS> = {}) {
   const topics = new FakeTopics();
   topics.table.set("T", topicOf("T"));
   const groups = new FakeGroups();
+  const puts: unknown[][] = [];
   const site = {
     stored,
+    puts,
     topics,
     groups,
     result: STORED as PutMessageResult | Promise<PutMessageResult>,
@@ -78,6 +80,7 @@ function setUp(options: Partial<typeof DEFAULT_BROKER_OPTIONS> = {}) {
     random: { nextInt: (bound) => bound - 1 },
     uniqIds: { createUniqID: () => "0A0B" },
     storeHost: parseSocketAddress("127.0.0.1:10911")!,
+    stats: { onPut: (...put) => puts.push(put) },
   }, { ...DEFAULT_BROKER_OPTIONS, brokerIP1: "127.0.0.1", ...options });
   const send = (
     changes: Partial<SendMessageRequestHeader> = {},

@@ -288,3 +288,36 @@ test("BrokerStats turns the day at midnight", () => {
   counters.putCount = 12;
   assertEquals(stats.putTotals, { now: 12, today: 9, yesterday: 7 });
 });
+
+test("315 answers rates, and 1 for a name or key that counted nothing", async () => {
+  const { rig, table } = open();
+  const view = (statsName: string, statsKey: string) =>
+    ask(table, RequestCode.VIEW_BROKER_STATS_DATA, { statsName, statsKey });
+  for (let ms = 0; ms <= 60_000; ms += 10_000) {
+    rig.brokerStatsManager.tick(ms);
+    rig.brokerStatsManager.onPut("T", 5, 50);
+    rig.brokerStatsManager.onGet("T", "g", 3, 30);
+  }
+  rig.brokerStatsManager.tick(70_000);
+  const answer = await view("TOPIC_PUT_NUMS", "T");
+  assertEquals(answer.code, 0);
+  assertEquals(JSON.parse(bodyText(answer)).statsMinute, {
+    sum: 30,
+    tps: 0.5,
+    avgpt: 5,
+  });
+  const unknown = await view("TOPIC_PUT_NUMS", "nosuch");
+  assertEquals([unknown.code, unknown.remark], [
+    1,
+    "The stats <TOPIC_PUT_NUMS,nosuch> not exist",
+  ]);
+  const stats = await ask(table, RequestCode.GET_TOPIC_STATS_INFO, {
+    topic: "T",
+  });
+  assertEquals(bodyText(stats).includes('"topicPutTps":0.5'), true);
+  const consumed = await ask(table, RequestCode.GET_CONSUME_STATS, {
+    consumerGroup: "g",
+    topic: "T",
+  });
+  assertEquals(bodyText(consumed).includes('"consumeTps":0.3'), true);
+});

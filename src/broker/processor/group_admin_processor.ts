@@ -38,6 +38,7 @@ import type {
   RequestContext,
   RequestProcessor,
 } from "../../remoting/request_processor.ts";
+import type { BrokerStatsManager } from "../broker_stats_manager.ts";
 import type { ConsumerManager } from "../consumer_manager.ts";
 import type { ConsumerOffsetManager } from "../consumer_offset_manager.ts";
 import type { SubscriptionGroupManager } from "../subscription_group_manager.ts";
@@ -48,6 +49,7 @@ export interface GroupAdminDeps {
   readonly logger: Logger;
   readonly subscriptionGroupManager: SubscriptionGroupManager;
   readonly consumerOffsetManager: ConsumerOffsetManager;
+  readonly brokerStatsManager: BrokerStatsManager;
   readonly consumerManager: ConsumerManager;
 }
 
@@ -139,6 +141,7 @@ class GroupAdminProcessor {
       client: context.connection.remoteAddress,
     });
     subscriptionGroupManager.deleteSubscriptionGroupConfig(groupName);
+    this.#deps.brokerStatsManager.onGroupDeleted(groupName);
     if (cleanOffset) consumerOffsetManager.removeOffset(groupName);
     try {
       await subscriptionGroupManager.persist();

@@ -76,6 +76,9 @@ export interface PullMessagePorts extends PullCheckPorts {
   readonly holdService: PullRequestHoldService;
   readonly replication: PullReplication;
   readonly counters: PullCounters;
+  readonly stats: {
+    onGet(topic: string, group: string, nums: number, bytes: number): void;
+  };
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -240,7 +243,7 @@ export class PullMessageProcessor {
   ): RemotingCommand {
     const { groupConfig, topicConfig } = pull;
     const { replication } = this.#ports;
-    this.#count(result);
+    this.#count(header, result);
     const code = codeOf(result, header.queueOffset, replication);
     const wanted = result.suggestPullingFromSlave
       ? groupConfig.whichBrokerWhenConsumeSlowly
@@ -273,12 +276,16 @@ export class PullMessageProcessor {
     return response;
   }
 
-  #count(result: GetMessageResult): void {
-    const { counters } = this.#ports;
-    if (result.status === "FOUND") {
+  #count(
+    { topic, consumerGroup }: PullMessageRequestHeader,
+    { body, messageCount, status }: GetMessageResult,
+  ): void {
+    const { counters, stats } = this.#ports;
+    if (status === "FOUND") {
+      stats.onGet(topic, consumerGroup, messageCount, body.length);
       counters.foundTimes++;
-      counters.transferredCount += result.messageCount;
-      counters.transferredBytes += result.body.length;
+      counters.transferredCount += messageCount;
+      counters.transferredBytes += body.length;
     } else counters.missTimes++;
   }
 

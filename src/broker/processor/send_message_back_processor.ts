@@ -57,6 +57,7 @@ export interface SendMessageBackPorts extends SendTopicsPorts {
   };
   readonly clock: Clock;
   readonly storeHost: SocketAddress;
+  readonly stats: { onSendBack(topic: string, group: string): void };
 }
 
 /** Answers 36. */
@@ -159,11 +160,14 @@ export class SendMessageBackProcessor {
       tagsCode: tags === undefined ? 0 : javaHashCode(tags),
       waitStoreMsgOk: true,
     });
-    return result.status === "PUT_OK"
-      ? createResponse(ResponseCode.SUCCESS)
-      : createResponse(
+    if (result.status !== "PUT_OK") {
+      return createResponse(
         responseCodeOfPut(result.status),
         remarkOfPut(result.status, result.reason),
       );
+    }
+    const origin = properties.get(MessageConst.RETRY_TOPIC) ?? message.topic;
+    this.#ports.stats.onSendBack(origin, header.group);
+    return createResponse(ResponseCode.SUCCESS);
   }
 }

@@ -58,6 +58,9 @@ export interface SendMessagePorts extends SendTopicsPorts {
   readonly uniqIds: { createUniqID(nowMs: number): string };
   /** brokerIP1:listenPort, as records carry it. */
   readonly storeHost: SocketAddress;
+  readonly stats: {
+    onPut(topic: string, nums: number, bytes: number): void;
+  };
 }
 
 /** Keys of broker.conf that a send reads. */
@@ -167,8 +170,8 @@ export class SendMessageProcessor {
     const message = this.#inner(context, request, header, target, text);
     const result = this.#ports.store.putMessage(message);
     return result instanceof Promise
-      ? result.then((it) => this.#answer(it, target.queueId, uniqKey))
-      : this.#answer(result, target.queueId, uniqKey);
+      ? result.then((it) => this.#answer(it, target, uniqKey))
+      : this.#answer(result, target, uniqKey);
   }
 
   #sendBatch(
@@ -212,8 +215,8 @@ export class SendMessageProcessor {
     };
     const result = this.#ports.store.putMessages(batch);
     return result instanceof Promise
-      ? result.then((it) => this.#answer(it, target.queueId, uniqKey))
-      : this.#answer(result, target.queueId, uniqKey);
+      ? result.then((it) => this.#answer(it, target, uniqKey))
+      : this.#answer(result, target, uniqKey);
   }
 
   #inner(
@@ -304,12 +307,13 @@ export class SendMessageProcessor {
 
   #answer(
     result: PutMessageResult,
-    queueId: number,
+    { queueId, topicConfig: { topicName: topic } }: Target,
     uniqKey: string,
   ): RemotingCommand {
     const code = responseCodeOfPut(result.status);
     const remark = remarkOfPut(result.status, result.reason);
     if (!isStored(result.status)) return this.#refuse(code, remark);
+    this.#ports.stats.onPut(topic, result.messageCount, result.size);
     return createResponse(code, remark, {
       msgId: this.#messageIdOf(result),
       queueId: String(queueId),

@@ -1,9 +1,13 @@
-/** Where queues and groups stand: GET_TOPIC_STATS_INFO (202), GET_CONSUME_STATS (208); reference 2.7. */
+/**
+ * Where queues and groups stand, and how fast they move: GET_TOPIC_STATS_INFO (202),
+ * GET_CONSUME_STATS (208), VIEW_BROKER_STATS_DATA (315); reference 2.7.
+ */
 import { shown } from "../../base/shown.ts";
 import {
   encodeConsumeStats,
   type OffsetWrapper,
 } from "../../protocol/body/consume_stats_body.ts";
+import { encodeJson } from "../../protocol/body/json_fields.ts";
 import {
   encodeTopicStatsTable,
   type TopicOffset,
@@ -11,6 +15,7 @@ import {
 import {
   decodeGetConsumeStatsRequestHeader,
   decodeTopicHeader,
+  decodeViewBrokerStatsDataRequestHeader,
   type GetConsumeStatsRequestHeader,
 } from "../../protocol/header/broker_admin_header.ts";
 import {
@@ -24,6 +29,7 @@ import type {
   RequestProcessor,
 } from "../../remoting/request_processor.ts";
 import type { BrokerOptions } from "../broker_options.ts";
+import type { BrokerStatsManager } from "../broker_stats_manager.ts";
 import type { ConsumerManager } from "../consumer_manager.ts";
 import type { ConsumerOffsetManager } from "../consumer_offset_manager.ts";
 import type { TopicConfigManager } from "../topic_config_manager.ts";
@@ -48,6 +54,7 @@ export interface StatsAdminDeps {
   readonly topicConfigManager: TopicConfigManager;
   readonly consumerManager: ConsumerManager;
   readonly consumerOffsetManager: ConsumerOffsetManager;
+  readonly brokerStatsManager: BrokerStatsManager;
 }
 
 /** Processors by request code. */
@@ -60,6 +67,10 @@ export function statsAdminProcessors(deps: StatsAdminDeps): ProcessorTable {
     [
       RequestCode.GET_CONSUME_STATS,
       (_context, request) => consumeStats(deps, request),
+    ],
+    [
+      RequestCode.VIEW_BROKER_STATS_DATA,
+      (_context, request) => viewBrokerStats(deps, request),
     ],
   ]);
 }
@@ -92,7 +103,8 @@ async function topicStats(
       lastUpdateTimestamp: await timeOf(store, topic, queueId, maxOffset - 1),
     });
   }
-  return bodyResponse(encodeTopicStatsTable({ offsets, topicPutTps: 0 }));
+  const topicPutTps = deps.brokerStatsManager.topicPutTps(topic);
+  return bodyResponse(encodeTopicStatsTable({ offsets, topicPutTps }));
 }
 
 async function consumeStats(
@@ -101,16 +113,33 @@ async function consumeStats(
 ): Promise<RemotingCommand> {
   const header = decodeGetConsumeStatsRequestHeader(request.extFields);
   const offsets: OffsetWrapper[] = [];
+  const { consumerGroup: group } = header;
+  let consumeTps = 0;
   for (const topic of topicsOf(deps, header)) {
+    consumeTps += deps.brokerStatsManager.groupGetTps(topic, group);
     const config = deps.topicConfigManager.selectTopicConfig(topic);
     const queueNums = config?.readQueueNums ?? 0;
     for (let queueId = 0; queueId < queueNums; queueId++) {
-      offsets.push(
-        await offsetOf(deps, header.consumerGroup, topic, queueId),
-      );
+      offsets.push(await offsetOf(deps, group, topic, queueId));
     }
   }
-  return bodyResponse(encodeConsumeStats({ offsets, consumeTps: 0 }));
+  return bodyResponse(encodeConsumeStats({ offsets, consumeTps }));
+}
+
+function viewBrokerStats(
+  deps: StatsAdminDeps,
+  request: RemotingCommand,
+): RemotingCommand {
+  const { statsName, statsKey } = decodeViewBrokerStatsDataRequestHeader(
+    request.extFields,
+  );
+  const data = deps.brokerStatsManager.view(statsName, statsKey);
+  return data === undefined
+    ? createResponse(
+      ResponseCode.SYSTEM_ERROR,
+      `The stats <${shown(statsName)},${shown(statsKey)}> not exist`,
+    )
+    : bodyResponse(encodeJson({ ...data }));
 }
 
 async function offsetOf(

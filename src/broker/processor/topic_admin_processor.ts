@@ -34,6 +34,7 @@ import type {
   RequestProcessor,
 } from "../../remoting/request_processor.ts";
 import type { BrokerOptions } from "../broker_options.ts";
+import type { BrokerStatsManager } from "../broker_stats_manager.ts";
 import type { ConsumerOffsetManager } from "../consumer_offset_manager.ts";
 import {
   alterAttributes,
@@ -49,6 +50,7 @@ export interface TopicAdminDeps {
   readonly options: () => BrokerOptions;
   readonly topicConfigManager: TopicConfigManager;
   readonly consumerOffsetManager: ConsumerOffsetManager;
+  readonly brokerStatsManager: BrokerStatsManager;
   readonly messageStore: {
     deleteTopics(topics: readonly string[]): Promise<void>;
   };
@@ -150,7 +152,7 @@ class TopicAdminProcessor {
     );
     if (topic.trim() === "") return invalid("The specified topic is blank.");
     if (this.#isProtected(topic)) return invalid(conflict(topic));
-    const { logger, messageStore } = this.#deps;
+    const { brokerStatsManager, logger, messageStore } = this.#deps;
     const { topicConfigManager, consumerOffsetManager } = this.#deps;
     logger.info("a client deletes a topic", {
       topic: shown(topic),
@@ -160,6 +162,7 @@ class TopicAdminProcessor {
     for (const it of topics) {
       topicConfigManager.deleteTopicConfig(it);
       consumerOffsetManager.cleanOffsetByTopic(it);
+      brokerStatsManager.onTopicDeleted(it);
     }
     try {
       await Promise.all([

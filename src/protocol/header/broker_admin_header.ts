@@ -125,3 +125,20 @@ export function decodeGetConsumeStatsRequestHeader(
       .filter((it) => it !== ""),
   };
 }
+
+/** The request of VIEW_BROKER_STATS_DATA (315). */
+export interface ViewBrokerStatsDataRequestHeader {
+  readonly statsName: string;
+  readonly statsKey: string;
+}
+
+/** Reads the ext fields of 315; throws `HeaderError`. */
+export function decodeViewBrokerStatsDataRequestHeader(
+  fields: ExtFields,
+): ViewBrokerStatsDataRequestHeader {
+  const name = "ViewBrokerStatsDataRequestHeader";
+  return {
+    statsName: requireText(fields, "statsName", name),
+    statsKey: requireText(fields, "statsKey", name),
+  };
+}

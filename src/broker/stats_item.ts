@@ -1,0 +1,108 @@
+/**
+ * StatsItem: what one key of RocketMQ's statistics counts, with samples over a minute, an hour
+ * and a day.
+ *
+ * As in Java: the minute is the last 7 samples of 10 s, the hour the last 7 of 10 min, the day the
+ * last 25 of 1 h, and a value is the difference of the first and the last of them.
+ */
+
+/** A span that statistics are shown over. */
+export type StatsSpan = "minute" | "hour" | "day";
+
+/** What is counted. */
+export type StatsColumn = "nums" | "size";
+
+/** StatsSnapshot of one span. */
+export interface StatsSnapshot {
+  /** What was added. */
+  readonly sum: number;
+  /** A second. */
+  readonly tps: number;
+  /** What one request brought. */
+  readonly avgpt: number;
+}
+
+/** Samples kept per span, and milliseconds between two of them. */
+export const STATS_SPANS: Readonly<
+  Record<StatsSpan, { readonly samples: number; readonly intervalMs: number }>
+> = Object.freeze({
+  minute: { samples: 7, intervalMs: 10_000 },
+  hour: { samples: 7, intervalMs: 600_000 },
+  day: { samples: 25, intervalMs: 3_600_000 },
+});
+
+/** Time, requests, messages, bytes. */
+const COLUMNS = 4;
+const NOTHING: StatsSnapshot = Object.freeze({ sum: 0, tps: 0, avgpt: 0 });
+
+/** The last samples of one span. */
+class Samples {
+  readonly #values: Float64Array;
+  readonly #max: number;
+  #count = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+    this.#values = new Float64Array(max * COLUMNS);
+  }
+
+  add(...values: readonly number[]): void {
+    this.#values.set(values, (this.#count % this.#max) * COLUMNS);
+    this.#count++;
+  }
+
+  /** Of the last and the first sample that are kept. */
+  difference(column: number): number {
+    if (this.#count < 2) return 0;
+    const last = (this.#count - 1) % this.#max;
+    const first = this.#count <= this.#max ? 0 : this.#count % this.#max;
+    return this.#values[last * COLUMNS + column]! -
+      this.#values[first * COLUMNS + column]!;
+  }
+
+  get isFull(): boolean {
+    return this.#count >= this.#max;
+  }
+}
+
+/** Counts of one key; they only grow. */
+export class StatsItem {
+  #times = 0;
+  #nums = 0;
+  #bytes = 0;
+  readonly #samples: Partial<Record<StatsSpan, Samples>> = {};
+
+  /** One request brought `nums` messages of together `bytes` bytes. */
+  add(nums: number, bytes: number): void {
+    this.#times++;
+    this.#nums += nums;
+    this.#bytes += bytes;
+  }
+
+  /** Takes a sample for `span`. */
+  sample(span: StatsSpan, monotonicMs: number): void {
+    const samples = this.#samples[span] ??= new Samples(
+      STATS_SPANS[span].samples,
+    );
+    samples.add(monotonicMs, this.#times, this.#nums, this.#bytes);
+  }
+
+  /** True when a whole day brought nothing. */
+  get isIdle(): boolean {
+    const day = this.#samples.day;
+    return day !== undefined && day.isFull && day.difference(1) === 0;
+  }
+
+  snapshot(span: StatsSpan, column: StatsColumn): StatsSnapshot {
+    const samples = this.#samples[span];
+    const elapsedMs = samples?.difference(0) ?? 0;
+    if (samples === undefined || elapsedMs <= 0) return NOTHING;
+    const sum = samples.difference(column === "nums" ? 2 : 3);
+    const times = samples.difference(1);
+    return {
+      sum,
+      tps: sum * 1_000 / elapsedMs,
+      avgpt: times > 0 ? sum / times : 0,
+    };
+  }
+}
