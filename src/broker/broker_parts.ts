@@ -80,7 +80,11 @@ export class BrokerParts {
     this.consumerOffsetManager = new ConsumerOffsetManager(
       { clock, logger, file: offsets },
       options,
-      { maxOffsetInQueue },
+      {
+        // Positions outlive what an unclean stop makes invisible for a while.
+        maxOffsetInQueue: (topic, queueId) =>
+          messageStore.getMaxOffsetInQueue(topic, queueId, false),
+      },
     );
     this.delayOffsetFile = new DelayOffsetFile(delayOffsets, clock);
     this.messageRequestModeFile = new MessageRequestModeFile(modes);

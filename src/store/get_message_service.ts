@@ -10,6 +10,7 @@ import type {
   GetMessageStatus,
   MessageFilter,
 } from "./get_message_result.ts";
+import type { QueueOffsetTable } from "./queue_offset_table.ts";
 import type { RecordReader, RecordsRead } from "./record_reader.ts";
 import type { MessageStoreOptions } from "./store_options.ts";
 import { UnitSelection } from "./unit_selection.ts";
@@ -46,6 +47,7 @@ export class GetMessageService {
     /** Bytes behind the end of the log that count as "in memory". */
     private readonly memoryBytes: number,
     private readonly isSlave: () => boolean,
+    private readonly queueOffsets: QueueOffsetTable,
   ) {}
 
   reconfigure(options: MessageStoreOptions): void {
@@ -58,11 +60,14 @@ export class GetMessageService {
   ): GetMessageResult | Promise<GetMessageResult> {
     const { offset } = request;
     const queue = this.queues.get(request.topic, request.queueId);
+    const min = queue?.minOffsetInQueue ?? 0;
+    const max = queue?.maxOffsetInQueue ?? 0;
+    if (offset > max && this.#isComing(request)) {
+      return this.#notFound("OFFSET_OVERFLOW_ONE", offset, offset, min, max);
+    }
     if (queue === undefined) {
       return this.#notFound("NO_MATCHED_LOGIC_QUEUE", offset, 0, 0, 0);
     }
-    const min = queue.minOffsetInQueue;
-    const max = queue.maxOffsetInQueue;
     if (max === 0) {
       return this.#notFound("NO_MESSAGE_IN_QUEUE", offset, 0, min, max);
     }
@@ -76,6 +81,14 @@ export class GetMessageService {
       return this.#notFound("OFFSET_OVERFLOW_BADLY", offset, max, min, max);
     }
     return this.#find(request, queue, min, max);
+  }
+
+  /**
+   * True for records that are in the log and not visible (again) yet: whoever waits for them,
+   * or saw them before an unclean stop, keeps its place.
+   */
+  #isComing({ offset, queueId, topic }: GetMessageRequest): boolean {
+    return !this.isSlave() && offset <= this.queueOffsets.next(topic, queueId);
   }
 
   #find(

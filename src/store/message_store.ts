@@ -185,9 +185,13 @@ export class MessageStore {
     return this.#parts.files.queues.get(topic, queueId)?.minOffsetInQueue ?? 0;
   }
 
-  /** End of what consumers may see; 0 for a queue that does not exist. */
-  getMaxOffsetInQueue(topic: string, queueId: number): number {
-    return this.#parts.files.queues.get(topic, queueId)?.maxOffsetInQueue ?? 0;
+  /** End of what consumers may see, or else of all that is in the log; 0 for no queue. */
+  getMaxOffsetInQueue(
+    topic: string,
+    queueId: number,
+    committed = true,
+  ): number {
+    return this.#parts.getMaxOffsetInQueue(topic, queueId, committed);
   }
 
   getOffsetInQueueByTime(
@@ -249,11 +253,7 @@ export class MessageStore {
     queueId: number,
     queueOffset: number,
   ): boolean {
-    const unit = this.#parts.files.queues.get(topic, queueId)?.unit(
-      queueOffset,
-    );
-    return unit !== undefined &&
-      this.maxPhyOffset - unit.phyOffset <= this.#parts.reading.memoryBytes;
+    return this.#parts.reading.isInMemory(topic, queueId, queueOffset);
   }
 
   get minPhyOffset(): number {

@@ -26,7 +26,7 @@
  */
 import { crc32 } from "../base/crc32.ts";
 import { readInt64, UnsafeIntegerError, writeInt64 } from "../base/int64.ts";
-import type { FileSystem } from "../io/file_system.ts";
+import { FileError, type FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
 import { Coalesced } from "./coalesced.ts";
 import {
@@ -188,6 +188,28 @@ export class StoreCheckpoint implements StoreCheckpointValues {
   /** Writes and syncs; the values are those at the moment of the write. */
   flush(): Promise<void> {
     return this.#flushing.run();
+  }
+
+  /**
+   * Sets the value and writes without a sync: it outlives kill -9, and a power cut may put it
+   * back. A write that fails changes nothing but that; the next `flush` reports it.
+   */
+  noteConfirmPhyOffset(offset: number): void {
+    if (offset === this.confirmPhyOffset) return;
+    this.confirmPhyOffset = offset;
+    try {
+      const handle = this.#fileSystem.open(this.path, "create");
+      try {
+        if (handle.size() < STORE_CHECKPOINT_SIZE) {
+          handle.truncate(STORE_CHECKPOINT_SIZE);
+        }
+        handle.writeAt(0, this.#encode());
+      } finally {
+        handle.close();
+      }
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+    }
   }
 
   async #flushNow(): Promise<void> {

@@ -98,6 +98,7 @@ export class StoreParts {
       ports.host,
       options,
       isSlave,
+      this.queueOffsets,
     );
     this.spaceGuard = new StoreSpaceGuard(
       ports.fileSystem,
@@ -145,7 +146,11 @@ export class StoreParts {
     this.dispatcher.lastStoreTimestamp = report.lastStoreTimestamp;
     this.dispatcher.lastRecord = report.lastRecord ?? undefined;
     this.reput.corruptRecordCount = report.corruptRecordCount;
-    this.replicatedOffset = this.files.checkpoint.confirmPhyOffset;
+    // A power cut may have taken what slaves had confirmed.
+    this.replicatedOffset = Math.min(
+      this.files.checkpoint.confirmPhyOffset,
+      report.endOffset,
+    );
     this.reput.reset(report.reputFromOffset);
   }
 
@@ -162,6 +167,9 @@ export class StoreParts {
   tick(nowMs: number): void {
     this.doReput();
     this.dispatcher.endBatch();
+    if (this.#waitsForSlaves()) {
+      this.files.checkpoint.noteConfirmPhyOffset(this.confirmOffset());
+    }
     this.flushing.tick(nowMs);
     this.#indexCatchUp.tick(nowMs);
     // Before the guard: it may lift what a write has met in between.
@@ -216,11 +224,27 @@ export class StoreParts {
       case "flush":
         return log.flushedOffset;
       case "replicated":
-        // A slave has nobody behind it that must confirm.
-        return this.#isSlave()
-          ? log.maxOffset
-          : Math.min(this.replicatedOffset, log.maxOffset);
+        return this.#waitsForSlaves()
+          ? Math.min(this.replicatedOffset, log.maxOffset)
+          : log.maxOffset;
     }
+  }
+
+  /** A slave has nobody behind it that must confirm. */
+  #waitsForSlaves(): boolean {
+    return visibilityOf(this.options) === "replicated" && !this.#isSlave();
+  }
+
+  /** End of what consumers may see, or of all that is in the log. */
+  getMaxOffsetInQueue(
+    topic: string,
+    queueId: number,
+    committed: boolean,
+  ): number {
+    const visible = this.files.queues.get(topic, queueId)?.maxOffsetInQueue ??
+      0;
+    if (committed || this.#isSlave()) return visible;
+    return Math.max(visible, this.queueOffsets.next(topic, queueId));
   }
 
   /** Dispatches what has become visible; a long backlog in portions, call by call. */

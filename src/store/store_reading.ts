@@ -5,6 +5,7 @@ import { ColdReader } from "./cold_reader.ts";
 import { GetMessageService } from "./get_message_service.ts";
 import type { MessageStorePorts } from "./message_store_ports.ts";
 import { QueryMessageService } from "./query_message_service.ts";
+import type { QueueOffsetTable } from "./queue_offset_table.ts";
 import { RecordReader } from "./record_reader.ts";
 import type { StoreFiles } from "./store_files.ts";
 import type { MessageStoreOptions } from "./store_options.ts";
@@ -21,6 +22,7 @@ export class StoreReading {
   readonly reader: RecordReader;
   /** Bytes behind the end of the log that count as "in memory" (reference 9.3). */
   readonly memoryBytes: number;
+  readonly #files: StoreFiles;
 
   constructor(
     clock: Clock,
@@ -28,7 +30,9 @@ export class StoreReading {
     host: MessageStorePorts["host"],
     options: MessageStoreOptions,
     isSlave: () => boolean,
+    queueOffsets: QueueOffsetTable,
   ) {
+    this.#files = files;
     const memoryLimit = host?.memoryLimitBytes() ?? MEMORY_BYTES_DEFAULT;
     const ratio = options.accessMessageInMemoryMaxRatio / 100;
     this.memoryBytes = memoryLimit * ratio;
@@ -58,7 +62,16 @@ export class StoreReading {
       options,
       this.memoryBytes,
       isSlave,
+      queueOffsets,
     );
     this.queryService = new QueryMessageService(log, queues, index, reader);
+  }
+
+  /** True when the record at that place lies within the memory ratio (reference 9.6). */
+  isInMemory(topic: string, queueId: number, queueOffset: number): boolean {
+    const { log, queues } = this.#files;
+    const unit = queues.get(topic, queueId)?.unit(queueOffset);
+    return unit !== undefined &&
+      log.maxOffset - unit.phyOffset <= this.memoryBytes;
   }
 }

@@ -122,6 +122,32 @@ test("messageVisibleAfter=replicated holds records back, before and after a rest
   await again.shutdown();
 });
 
+for (const how of ["kill", "crash"] as const) {
+  test(`messageVisibleAfter=replicated keeps readers in their place after a ${how}`, async () => {
+    const site = new StoreSite();
+    const options = { messageVisibleAfter: "replicated" } as const;
+    const store = await site.open(options);
+    put(store);
+    put(store);
+    await site.pass(store, 2_000); // The log is flushed, the checkpoint is not.
+    store.replicatedOffset = store.maxPhyOffset;
+    put(store);
+    await site.pass(store, 100);
+    site.disk[how]();
+    const again = await site.open(options);
+    const seen = how === "kill" ? 2 : 0;
+    assertEquals(again.getMaxOffsetInQueue("TopicTest", 3), seen);
+    // Who has read two messages waits for the third, and is not sent back to the first.
+    const { nextBeginOffset, status } = get(again, 2);
+    assertEquals([nextBeginOffset, status], [2, "OFFSET_OVERFLOW_ONE"]);
+    assertEquals(again.getMaxOffsetInQueue("TopicTest", 3, false) >= 2, true);
+    assertEquals(get(again, 9).status === "OFFSET_OVERFLOW_ONE", false);
+    again.replicatedOffset = again.maxPhyOffset;
+    assertEquals(again.getMaxOffsetInQueue("TopicTest", 3) >= 2, true);
+    await again.shutdown();
+  });
+}
+
 test("Records beyond the remembered ones are read from the log again", async () => {
   const site = new StoreSite();
   const store = await site.open({
