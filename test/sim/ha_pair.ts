@@ -14,8 +14,9 @@ import { DEFAULT_HA_OPTIONS } from "../../src/ha/ha_options.ts";
 import { brokerInner } from "../model/message_fixture.ts";
 import { SMALL } from "../store/message_store_fixture.ts";
 import { HA_FAULT_NAMES, HA_FAULTS, type Undo } from "./ha_faults.ts";
+import type { HAHits } from "./ha_hits.ts";
 import { HANode } from "./ha_node.ts";
-import { type HAHits, HAPairChecker } from "./ha_pair_checker.ts";
+import { HAPairChecker } from "./ha_pair_checker.ts";
 import {
   believeAnyAck,
   blindProbe,
@@ -54,6 +55,8 @@ export class HAPair {
   readonly #fileSize: number;
   #undos: { atTurn: number; undo: Undo }[] = [];
   #puts = 0;
+  /** Those of them that are in a log. */
+  #stored = 0;
   #faults = 0;
   #highestFake = -1;
 
@@ -133,7 +136,18 @@ export class HAPair {
     await this.#fill();
     await this.#settle();
     this.#checker.checkAcked();
-    assert(this.#puts >= PUTS_MIN && this.#faults >= FAULTS_MIN);
+    this.#checkSize();
+  }
+
+  /** A check of this generator. */
+  #checkSize(): void {
+    const rolls = Math.floor(
+      (this.master.life!.store.maxPhyOffset - 1) / this.#fileSize,
+    );
+    const found = { puts: this.#stored, rolls, faults: this.#faults };
+    const isFull = found.puts >= PUTS_MIN && found.rolls >= ROLLS_MIN &&
+      found.faults >= FAULTS_MIN;
+    assert(isFull, `too small a schedule: ${JSON.stringify(found)}`);
   }
 
   /** For faults: a process is about to end. */
@@ -211,6 +225,7 @@ export class HAPair {
     const onAcked = this.#checker.onPut(body);
     void Promise.resolve(answer).then(({ status, phyOffset, size }) => {
       if (life.isOver) return; // Nobody hears a dead process.
+      if (phyOffset >= 0) this.#stored++;
       this.#hits.add(`put: ${status}`);
       if (status === "PUT_OK") onAcked(phyOffset, size);
     });
@@ -220,7 +235,7 @@ export class HAPair {
   async #fill(): Promise<void> {
     const { store } = this.master.life!;
     const end = (ROLLS_MIN + 1) * this.#fileSize;
-    while (this.#puts < PUTS_MIN || store.maxPhyOffset < end) {
+    while (this.#stored < PUTS_MIN || store.maxPhyOffset < end) {
       this.#put();
       await this.clock.run(this.random.nextInt(20));
     }

@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { assert } from "@std/assert";
 import type { HALink } from "../../src/ha/ha_link.ts";
 import { decodeMessageRecord } from "../../src/model/message_record.ts";
+import type { HAHits } from "./ha_hits.ts";
 import type { HANode } from "./ha_node.ts";
 import { compareLogs, isEqualRange } from "./ha_probe.ts";
 
@@ -13,15 +14,6 @@ interface Acked {
   readonly body: Uint8Array;
   /** The slave has lost power since, and what it had not flushed. */
   isWeak: boolean;
-}
-
-/** How often each thing happened, over all schedules. */
-export class HAHits {
-  readonly counts = new Map<string, number>();
-
-  add(what: string): void {
-    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
-  }
 }
 
 export class HAPairChecker {

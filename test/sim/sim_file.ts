@@ -8,19 +8,27 @@ const SECTOR_SIZE = 512;
 /** How many sectors are kept or lost whole for each one that is torn. */
 const TORN_SECTOR_RATIO = 8;
 
-type Change =
-  | { kind: "write"; sequence: number; position: number; bytes: Uint8Array }
-  | { kind: "truncate"; sequence: number; size: number };
+interface Write {
+  readonly kind: "write";
+  readonly sequence: number;
+  readonly position: number;
+  readonly bytes: Uint8Array;
+}
+
+type Change = Write | { kind: "truncate"; sequence: number; size: number };
 
 /**
  * Invariants
  * - `current` is `durable` with every change in `#changes` applied in order,
  *   until a sync fails.
+ * - A sector reaches the disk as it was at one moment: with a write all earlier ones to it.
  */
 export class SimFile {
   current = new SimContent();
   durable = new SimContent();
   #changes: Change[] = [];
+  /** Of failed syncs: in the page cache only. */
+  #abandoned: Write[] = [];
   #sequence = 0;
 
   /** Identifies the last change: what a sync that starts now has to cover. */
@@ -34,8 +42,13 @@ export class SimFile {
 
   write(position: number, bytes: Uint8Array): void {
     const sequence = ++this.#sequence;
-    const change = { kind: "write", sequence, position, bytes } as const;
-    this.#changes.push({ ...change, bytes: bytes.slice() });
+    if (this.#abandoned.length > 0) this.#takeBack(position, bytes.length);
+    this.#changes.push({
+      kind: "write",
+      sequence,
+      position,
+      bytes: bytes.slice(),
+    });
     this.current.write(position, bytes);
   }
 
@@ -57,6 +70,10 @@ export class SimFile {
    * the next sync succeeds although they never reached the disk.
    */
   abandon(sequence: number): void {
+    for (const it of this.#changes) {
+      if (it.sequence > sequence) break;
+      if (it.kind === "write") this.#abandoned.push(it);
+    }
     this.#changes = this.#changes.filter((it) => it.sequence > sequence);
   }
 
@@ -64,9 +81,10 @@ export class SimFile {
   crash(random: SimRandom): void {
     const changes = this.#changes;
     this.#changes = [];
+    this.#abandoned = [];
     const fate = random.pick(["lost", "kept", "prefix", "pieces"] as const);
     if (fate === "pieces") {
-      for (const it of changes) this.#keepPieces(it, random);
+      this.#keepPieces(changes, random);
     } else if (fate !== "lost") {
       const count = fate === "kept"
         ? changes.length
@@ -85,25 +103,79 @@ export class SimFile {
     this.durable.write(change.position, change.bytes.subarray(0, count));
   }
 
-  #keepPieces(change: Change, random: SimRandom): void {
-    if (change.kind === "truncate") {
-      if (random.oneIn(2)) apply(change, this.durable);
-      return;
-    }
-    const { position, bytes } = change;
-    for (let start = 0; start < bytes.length;) {
-      const rest = SECTOR_SIZE - (position + start) % SECTOR_SIZE;
-      const end = Math.min(start + rest, bytes.length);
-      if (random.oneIn(2)) {
-        const isTorn = random.oneIn(TORN_SECTOR_RATIO);
-        const kept = isTorn ? random.nextInt(end - start) : end - start;
-        if (kept > 0) {
-          const piece = bytes.subarray(start, start + kept);
-          this.durable.write(position + start, piece);
-        }
+  /** Each sector as it was at a moment of its own. */
+  #keepPieces(changes: readonly Change[], random: SimRandom): void {
+    /** By sector: its writes that are kept. */
+    const kept = new Map<number, number>();
+    for (const it of changes) {
+      if (it.kind === "truncate") continue;
+      for (const { sector } of sectorsOf(it)) {
+        kept.set(sector, (kept.get(sector) ?? 0) + 1);
       }
-      start = end;
     }
+    for (const [sector, count] of kept) {
+      kept.set(sector, random.nextInt(count + 1));
+    }
+    for (const it of changes) {
+      if (it.kind === "truncate") {
+        if (random.oneIn(2)) apply(it, this.durable);
+        continue;
+      }
+      for (const { sector, start, end } of sectorsOf(it)) {
+        const left = kept.get(sector)!;
+        kept.set(sector, left - 1);
+        const isTorn = left === 0 && random.oneIn(TORN_SECTOR_RATIO);
+        const size = left > 0
+          ? end - start
+          : isTorn
+          ? random.nextInt(end - start)
+          : 0;
+        const piece = it.bytes.subarray(start, start + size);
+        if (size > 0) this.durable.write(it.position + start, piece);
+      }
+    }
+  }
+
+  /** A write to a sector makes all of it dirty again, with what a failed sync left there. */
+  #takeBack(position: number, size: number): void {
+    const from = position - position % SECTOR_SIZE;
+    const to = Math.ceil((position + size) / SECTOR_SIZE) * SECTOR_SIZE;
+    const kept: Write[] = [];
+    for (const it of this.#abandoned) {
+      const start = Math.max(from - it.position, 0);
+      const end = Math.min(to - it.position, it.bytes.length);
+      if (start >= end) {
+        kept.push(it);
+        continue;
+      }
+      this.#changes.push({
+        kind: "write",
+        sequence: this.#sequence,
+        position: it.position + start,
+        bytes: it.bytes.subarray(start, end),
+      });
+      if (start > 0) kept.push({ ...it, bytes: it.bytes.subarray(0, start) });
+      if (end < it.bytes.length) {
+        kept.push({
+          ...it,
+          position: it.position + end,
+          bytes: it.bytes.subarray(end),
+        });
+      }
+    }
+    this.#abandoned = kept;
+  }
+}
+
+/** The parts of a write by sector; `start` and `end` lie in its bytes. */
+function* sectorsOf(
+  { position, bytes }: Write,
+): Iterable<{ sector: number; start: number; end: number }> {
+  for (let start = 0; start < bytes.length;) {
+    const sector = Math.floor((position + start) / SECTOR_SIZE);
+    const end = Math.min((sector + 1) * SECTOR_SIZE - position, bytes.length);
+    yield { sector, start, end };
+    start = end;
   }
 }
 
