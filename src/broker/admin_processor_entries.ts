@@ -16,6 +16,7 @@ import {
   type HAStatusDeps,
   haStatusProcessors,
 } from "./processor/ha_status_processor.ts";
+import { logDigestProcessors } from "./processor/log_digest_processor.ts";
 import {
   type OffsetAdminDeps,
   offsetAdminProcessors,
@@ -56,4 +57,5 @@ export function* adminProcessorEntries(
   yield* statsAdminProcessors(deps);
   yield* runtimeInfoProcessors(deps);
   yield* haStatusProcessors(deps);
+  yield* logDigestProcessors(deps);
 }

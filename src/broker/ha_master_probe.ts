@@ -5,31 +5,25 @@
  * | --- | --- | --- |
  * | who are you | GET_BROKER_CONFIG (26) | name or cluster differ, it is a slave, file sizes differ |
  * | what do you hold | GET_BROKER_RUNTIME_INFO (28) | our end lies outside of its log |
- * | what lies there | VIEW_MESSAGE_BY_ID (33) | our last record differs from its record |
+ * | what lies there | DIGEST_COMMIT_LOG (31003), else VIEW_MESSAGE_BY_ID (33) | our last bytes differ from its bytes |
  *
  * Nothing is assumed of a master that does not answer: without comparison, no replication.
  */
 import { parseJavaProperties } from "../base/java_properties.ts";
 import type { LogComparison, MasterProbe } from "../ha/master_probe.ts";
 import type { Logger } from "../io/logger.ts";
-import { decodeKVTable } from "../protocol/body/kv_table.ts";
-import {
-  createRequest,
-  type RemotingCommand,
-} from "../protocol/remoting_command.ts";
 import { RequestCode } from "../protocol/request_code.ts";
-import { ResponseCode, responseCodeName } from "../protocol/response_code.ts";
 import type { ReplicaLog } from "../store/replica_log.ts";
+import { compareTails } from "./ha_log_comparison.ts";
+import {
+  type HAMasterClient,
+  HAMasterLog,
+  type MasterBounds,
+} from "./ha_master_log.ts";
 
 /** What the probe needs. */
 export interface HAMasterProbePorts {
-  readonly client: {
-    invoke(
-      address: string,
-      request: RemotingCommand,
-      timeoutMs: number,
-    ): Promise<RemotingCommand>;
-  };
+  readonly client: HAMasterClient;
   readonly log: ReplicaLog;
   readonly logger: Logger;
   /** Remoting address of the master whose HA port is given; null while unknown. */
@@ -49,13 +43,6 @@ export interface HAMasterProbePorts {
   selectOneMessageByOffset(phyOffset: number): Promise<Uint8Array | undefined>;
 }
 
-/** Bounds of a master's log. */
-interface MasterBounds {
-  readonly minOffset: number;
-  readonly maxOffset: number;
-}
-
-const TIMEOUT_MS = 3_000;
 const SIZE_KEY = "mappedFileSizeCommitLog";
 
 /** Asks over remoting. */
@@ -68,7 +55,9 @@ export class HAMasterProbe implements MasterProbe {
 
   async masterMaxOffset(haAddress: string): Promise<number | null> {
     const address = this.#ports.masterAddressOf(haAddress);
-    return address === null ? null : (await this.#bounds(address)).maxOffset;
+    if (address === null) return null;
+    const { maxOffset } = await this.#masterLog(address).bounds();
+    return maxOffset;
   }
 
   async compare(haAddress: string): Promise<LogComparison> {
@@ -87,12 +76,13 @@ export class HAMasterProbe implements MasterProbe {
       );
     }
     try {
-      const refusal = await this.#compareConfig(address);
+      const master = this.#masterLog(address);
+      const refusal = await this.#compareConfig(master);
       if (refusal !== null) return refusal;
-      const bounds = await this.#bounds(address);
+      const bounds = await master.bounds();
       return log.isEmpty || log.maxOffset === 0
         ? this.#begin(bounds)
-        : await this.#compareTail(address, bounds);
+        : await compareTails(this.#ports, master, bounds);
     } catch (error) {
       return stop(
         "disconnected",
@@ -103,10 +93,15 @@ export class HAMasterProbe implements MasterProbe {
     }
   }
 
+  #masterLog(address: string): HAMasterLog {
+    return new HAMasterLog(this.#ports.client, address);
+  }
+
   /** Names, and the size of log files; an empty log takes the master's size. */
-  async #compareConfig(address: string): Promise<LogComparison | null> {
+  async #compareConfig(master: HAMasterLog): Promise<LogComparison | null> {
     const { identity, isFileSizeExplicit, log, logger } = this.#ports;
-    const { body } = await this.#ask(address, RequestCode.GET_BROKER_CONFIG);
+    const { address } = master;
+    const { body } = await master.ask(RequestCode.GET_BROKER_CONFIG);
     const config = parseJavaProperties(new TextDecoder().decode(body));
     const names = [
       ["brokerName", identity.brokerName],
@@ -144,85 +139,12 @@ export class HAMasterProbe implements MasterProbe {
     );
   }
 
-  async #bounds(address: string): Promise<MasterBounds> {
-    const { body } = await this.#ask(
-      address,
-      RequestCode.GET_BROKER_RUNTIME_INFO,
-    );
-    const table = decodeKVTable(body);
-    return {
-      minOffset: offsetOf(table, "commitLogMinOffset"),
-      maxOffset: offsetOf(table, "commitLogMaxOffset"),
-    };
-  }
-
   /** Where an empty log asks to begin. */
   #begin({ minOffset, maxOffset }: MasterBounds): LogComparison {
     const isMin = this.#ports.haBootstrap() === "min" && maxOffset > 0;
     // 0 would mean the newest file; the first byte of a record's size is always 0.
     const requestOffset = isMin ? Math.max(1, minOffset) : 0;
     return { kind: "prefix", requestOffset, masterMaxOffset: maxOffset };
-  }
-
-  async #compareTail(
-    address: string,
-    { minOffset, maxOffset }: MasterBounds,
-  ): Promise<LogComparison> {
-    const { log } = this.#ports;
-    const end = log.maxOffset;
-    if (end > maxOffset) {
-      return stop(
-        "diverged",
-        `This log ends at ${end}, beyond the master's ${maxOffset} at ${address}: it holds bytes that the master does not have`,
-      );
-    }
-    if (end < minOffset) {
-      return stop(
-        "needs-reseed",
-        `This log ends at ${end}, the master's begins at ${minOffset}: what lies between is deleted there; start with an empty store`,
-      );
-    }
-    const last = log.lastRecord;
-    if (last !== undefined && last.phyOffset >= minOffset) {
-      const own = await this.#ports.selectOneMessageByOffset(last.phyOffset);
-      const theirs = await this.#recordAt(address, last.phyOffset);
-      if (own !== undefined && !isSame(own, theirs)) {
-        return stop(
-          "diverged",
-          `The record at ${last.phyOffset}, the last of this log, differs from the master's at ${address}`,
-        );
-      }
-    }
-    return { kind: "prefix", requestOffset: 0, masterMaxOffset: maxOffset };
-  }
-
-  /** Undefined when the master has no record there. */
-  async #recordAt(
-    address: string,
-    phyOffset: number,
-  ): Promise<Uint8Array | undefined> {
-    const response = await this.#ports.client.invoke(
-      address,
-      createRequest(RequestCode.VIEW_MESSAGE_BY_ID, {
-        offset: String(phyOffset),
-      }),
-      TIMEOUT_MS,
-    );
-    return response.code === ResponseCode.SUCCESS ? response.body : undefined;
-  }
-
-  async #ask(address: string, code: number): Promise<RemotingCommand> {
-    const response = await this.#ports.client.invoke(
-      address,
-      createRequest(code),
-      TIMEOUT_MS,
-    );
-    if (response.code === ResponseCode.SUCCESS) return response;
-    throw new Error(
-      `request ${code} is answered with ${responseCodeName(response.code)}: ${
-        response.remark ?? ""
-      }`,
-    );
   }
 }
 
@@ -231,17 +153,6 @@ function stop(
   reason: string,
 ): LogComparison {
   return { kind: "stop", problem, reason };
-}
-
-function offsetOf(table: ReadonlyMap<string, string>, key: string): number {
-  const offset = Number(table.get(key) ?? NaN);
-  if (Number.isSafeInteger(offset)) return offset;
-  throw new Error(`${key} is ${table.get(key) ?? "missing"}`);
-}
-
-function isSame(a: Uint8Array, b: Uint8Array | undefined): boolean {
-  return b !== undefined && a.length === b.length &&
-    a.every((it, index) => it === b[index]);
 }
 
 function messageOf(error: unknown): string {

@@ -4,6 +4,13 @@ import type { HAProblem } from "./ha_connection_state.ts";
 /** What stops a link before its first report. */
 export type HAStop = HAProblem | "stalled" | "disconnected";
 
+/** What makes a slave's log a prefix of its master's again; the old bytes are kept aside. */
+export type LogCure =
+  /** Begin anew from the master's oldest byte; `bytes` is what the master holds. */
+  | { readonly kind: "reseed"; readonly bytes: number }
+  /** Cut the own log at `offset`, up to which both agree. */
+  | { readonly kind: "cut"; readonly offset: number };
+
 /** How the comparison of both logs ended. */
 export type LogComparison =
   /** The own log is a prefix of the master's. `requestOffset`: what an empty log asks for. */
@@ -16,6 +23,8 @@ export type LogComparison =
     readonly kind: "stop";
     readonly problem: HAStop;
     readonly reason: string;
+    /** Absent when neither cures anything. */
+    readonly cure?: LogCure;
   };
 
 /** Asks a master. */

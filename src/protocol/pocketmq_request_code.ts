@@ -16,4 +16,9 @@ export const PocketmqRequestCode = Object.freeze({
   WAIT_METADATA_CHANGE: 31_001,
   /** Role, epoch and bounds of the log of a broker. No fields; answer's body: HARoleBody. */
   GET_HA_ROLE: 31_002,
+  /**
+   * Slave to master: the digest of a stretch of the CommitLog, to compare it. Ext fields
+   * `offset` and `size` (bytes, at most LOG_DIGEST_SIZE_MAX); answer's body: LogDigestBody.
+   */
+  DIGEST_COMMIT_LOG: 31_003,
 });

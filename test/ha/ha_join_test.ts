@@ -99,7 +99,7 @@ test("a slave that is longer, or holds other bytes, is diverged and keeps them",
     await sends(master, 40);
     slave.controller.ha.client.tick();
     await eventually(() =>
-      slave.controller.ha.state().reason?.includes("differs")
+      slave.controller.ha.state().reason?.includes("differ from")
     );
     assertEquals(slave.controller.messageStore.maxPhyOffset, end);
     await stopAll(slave, master);
