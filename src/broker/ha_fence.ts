@@ -1,0 +1,338 @@
+/**
+ * HAFence: keeps a master from accepting messages once another broker of its pair was promoted.
+ *
+ * | state    | sends                  | name servers | left by                                    |
+ * | -------- | ---------------------- | ------------ | ------------------------------------------ |
+ * | `asking` | refused                | nothing told | answers, or 2 s; then nobody could be asked |
+ * | `open`   | taken                  | told         | a higher epoch; a standstill               |
+ * | `fenced` | refused                | left         | a change of role only: never by itself     |
+ *
+ * Invariants
+ * - What was proved once is kept in haPeers.json: a rival that is away is not a rival less.
+ * - After a standstill (a stopped process, a paused machine) answers to questions asked before it
+ *   open nothing.
+ */
+import type { Clock } from "../io/clock.ts";
+import type { Logger } from "../io/logger.ts";
+import type { BrokerIdentity, OuterClient } from "./broker_outer_api.ts";
+import { HAFenceInquiry, membersOf } from "./ha_fence_inquiry.ts";
+import {
+  type FenceAnswers,
+  fencedReason,
+  rivalOf,
+  unaskedReason,
+} from "./ha_fence_verdict.ts";
+import type { HAPeersFile } from "./ha_peers_file.ts";
+
+/** What it needs. */
+export interface HAFencePorts {
+  readonly client: OuterClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly identity: BrokerIdentity;
+  readonly epoch: number;
+  readonly peers: HAPeersFile;
+  /** False for a slave, which takes no messages anyway. */
+  isMaster(): boolean;
+  namesrvAddrs(): readonly string[];
+  /** Slaves connected to the HA port. */
+  slaveCount(): number;
+  /** Remoting address of the PocketMQ master that is followed; null without one. */
+  followedMaster(): string | null;
+  /** This broker is fenced from now on: name servers must not show it any more. */
+  onFenced(reason: string): void;
+}
+
+type FenceState = "asking" | "open" | "fenced";
+
+/** How long answers are waited for before messages are taken without them. */
+const ASKING_MS = 2_000;
+const INTERVAL_MS = 5_000;
+/** After a slave has left: it may be promoted in a moment. */
+const BRISK_INTERVAL_MS = 1_000;
+const BRISK_MS = 30_000;
+/** Between two ticks, 100 ms apart: the process stood still. */
+const STANDSTILL_MS = 3_000;
+/** Between two looks that others ask for. */
+const HINT_INTERVAL_MS = 1_000;
+/** Apache's name servers take the question for a sign of life of the broker asked about. */
+const VERSION_INTERVAL_MS = 60_000;
+
+const ASKING =
+  "service not available now: this broker asks first whether another one was promoted to master";
+
+/** One look under way. */
+interface Look {
+  readonly inquiry: HAFenceInquiry;
+  readonly startedMs: number;
+  readonly isWhole: boolean;
+  /** A standstill came after it. */
+  isStale: boolean;
+}
+
+/** The fence of one broker. */
+export class HAFence {
+  readonly #ports: HAFencePorts;
+  readonly #opened = Promise.withResolvers<void>();
+  readonly #looks = new Set<Look>();
+  #state: FenceState = "open";
+  #refusal: string | null = null;
+  #unasked: string | null = null;
+  #tickedWallMs = Infinity;
+  #nextMs = Infinity;
+  #briskUntilMs = -Infinity;
+  #slaveCount = 0;
+  #hintMs = -Infinity;
+  #isStopped = false;
+  /** When the version of a master out of reach was asked for last, by its address. */
+  readonly #versionAskedMs = new Map<string, number>();
+
+  constructor(ports: HAFencePorts) {
+    this.#ports = ports;
+  }
+
+  get state(): FenceState {
+    return this.#state;
+  }
+
+  /** True when name servers may be told of this broker. */
+  get isOpen(): boolean {
+    return this.#state === "open";
+  }
+
+  /** Why another broker is the master; null unless fenced. */
+  get fencedReason(): string | null {
+    return this.#state === "fenced" ? this.#refusal : null;
+  }
+
+  /** Why this master serves without having asked anybody; null when somebody answered. */
+  get unaskedReason(): string | null {
+    return this.#unasked;
+  }
+
+  /** The highest epoch that is known here, the own one included. */
+  get highestEpoch(): number {
+    const { epoch, peers } = this.#ports;
+    return Math.max(epoch, peers.rival?.epoch ?? 0);
+  }
+
+  /**
+   * Resolves when it is known whether this broker may take messages: at once for a slave, and
+   * where nobody is to be asked; after 2 s at most. Ticks must come meanwhile.
+   */
+  start(): Promise<void> {
+    const { clock, isMaster } = this.#ports;
+    this.#nextMs = clock.monotonicMs();
+    this.#tickedWallMs = clock.nowMs();
+    if (!isMaster()) return Promise.resolve();
+    if (this.#isBeaten()) this.#fence();
+    else if (this.#hasAnybody()) this.#ask();
+    this.tick();
+    if (this.#state !== "asking") this.#opened.resolve();
+    return this.#opened.promise;
+  }
+
+  /** Why a message must not be taken now; null: it may. Called for every one of them. */
+  refusal(): string | null {
+    if (!this.#ports.isMaster()) return null;
+    if (this.#isStandstill()) this.#onStandstill();
+    return this.#refusal;
+  }
+
+  /** Every 100 ms. */
+  tick(): void {
+    if (this.#isStopped) return;
+    const { clock, isMaster, peers } = this.#ports;
+    const nowMs = clock.monotonicMs();
+    peers.tick(nowMs);
+    if (!isMaster()) return this.#tickAsSlave();
+    if (this.#isStandstill()) this.#onStandstill();
+    this.#tickedWallMs = clock.nowMs();
+    this.#watchSlaves(nowMs);
+    for (const look of [...this.#looks]) {
+      if (nowMs - look.startedMs >= ASKING_MS) this.#onEnd(look);
+    }
+    if (nowMs < this.#nextMs || !this.#hasAnybody()) return;
+    this.#look(this.#ports.namesrvAddrs(), this.#ports.peers.peers, true);
+  }
+
+  /** A broker of this pair lives at `address`. */
+  remember(address: string): void {
+    if (address !== this.#ports.identity.brokerAddr) {
+      this.#ports.peers.remember(address);
+    }
+  }
+
+  /** Somebody says that it has a higher epoch: those that are known are asked, at once. */
+  onHint(brokerName: string, epoch: number): void {
+    if (epoch <= this.#ports.epoch || this.#state === "fenced") return;
+    if (brokerName !== this.#ports.identity.brokerName) return;
+    const nowMs = this.#ports.clock.monotonicMs();
+    if (nowMs - this.#hintMs < HINT_INTERVAL_MS) return;
+    this.#hintMs = this.#nextMs = nowMs;
+  }
+
+  /** Learns nothing more; resolves when what was learned is durable. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#looks.clear();
+    this.#opened.resolve();
+    await this.#ports.peers.persist();
+  }
+
+  /**
+   * A name server that does not know us is about to be told: a 4.x one would give us the place of
+   * whoever was promoted. True when it may be.
+   */
+  async confirm(namesrvAddr: string): Promise<boolean> {
+    if (!this.#ports.isMaster()) return true;
+    if (this.#state === "open") {
+      const look = this.#look([namesrvAddr], [], false);
+      await look.inquiry.done;
+      this.#onEnd(look);
+    }
+    return this.#state === "open";
+  }
+
+  /** True when that name server shows this broker as the master. */
+  async isShownAt(namesrvAddr: string): Promise<boolean> {
+    const { client, identity } = this.#ports;
+    const group = await membersOf(client, identity, namesrvAddr);
+    return group?.members.get(0) === identity.brokerAddr;
+  }
+
+  #hasAnybody(): boolean {
+    const { namesrvAddrs, peers } = this.#ports;
+    return peers.peers.length > 0 || namesrvAddrs().length > 0;
+  }
+
+  /** The wall clock runs also while a machine sleeps; set forward, it costs one look. */
+  #isStandstill(): boolean {
+    return this.#ports.clock.nowMs() - this.#tickedWallMs > STANDSTILL_MS;
+  }
+
+  #onStandstill(): void {
+    this.#tickedWallMs = this.#ports.clock.nowMs();
+    for (const it of this.#looks) it.isStale = true;
+    this.#nextMs = this.#ports.clock.monotonicMs();
+    if (this.#state !== "open" || !this.#hasAnybody()) return;
+    this.#ports.logger.warn(
+      "This broker stood still: it asks whether another one was promoted meanwhile, and takes no messages until then",
+    );
+    this.#ask();
+  }
+
+  #ask(): void {
+    this.#state = "asking";
+    this.#refusal = ASKING;
+    this.#nextMs = this.#ports.clock.monotonicMs();
+  }
+
+  #watchSlaves(nowMs: number): void {
+    const slaveCount = this.#ports.slaveCount();
+    if (slaveCount < this.#slaveCount) {
+      this.#briskUntilMs = nowMs + BRISK_MS;
+      this.#nextMs = nowMs;
+    }
+    this.#slaveCount = slaveCount;
+  }
+
+  #tickAsSlave(): void {
+    const master = this.#ports.followedMaster();
+    if (master !== null) this.remember(master);
+  }
+
+  #look(
+    namesrvAddrs: readonly string[],
+    peerAddrs: readonly string[],
+    isWhole: boolean,
+  ): Look {
+    const startedMs = this.#ports.clock.monotonicMs();
+    const mayAskVersion = (address: string) => this.#mayAskVersion(address);
+    const inquiry = new HAFenceInquiry(
+      { ...this.#ports, mayAskVersion },
+      namesrvAddrs,
+      peerAddrs,
+    );
+    const look: Look = { inquiry, startedMs, isWhole, isStale: false };
+    this.#looks.add(look);
+    if (isWhole) {
+      this.#nextMs = startedMs +
+        (startedMs < this.#briskUntilMs ? BRISK_INTERVAL_MS : INTERVAL_MS);
+    }
+    inquiry.done.then(
+      () => {
+        // What comes after the end may still prove something.
+        if (this.#looks.has(look)) this.#onEnd(look);
+        else this.#judge(inquiry);
+      },
+      (error: unknown) =>
+        this.#ports.logger.debug("A look at the pair failed", { error }),
+    );
+    return look;
+  }
+
+  #mayAskVersion(address: string): boolean {
+    if (this.#state === "fenced") return false;
+    const nowMs = this.#ports.clock.monotonicMs();
+    const askedMs = this.#versionAskedMs.get(address) ?? -Infinity;
+    const isRecent = nowMs - askedMs < VERSION_INTERVAL_MS;
+    if (isRecent && this.#state === "open") return false;
+    this.#versionAskedMs.set(address, nowMs);
+    return true;
+  }
+
+  /** Everybody has answered, or had the time to. */
+  #onEnd(look: Look): void {
+    if (!this.#looks.delete(look)) return;
+    const { inquiry } = look;
+    if (!this.#judge(inquiry) || look.isStale || !look.isWhole) return;
+    const unasked = unaskedReason(inquiry);
+    if (unasked !== null && unasked !== this.#unasked) {
+      this.#ports.logger.warn(`${unasked}; messages are taken`);
+    }
+    this.#unasked = unasked;
+    if (this.#state !== "asking") return;
+    this.#state = "open";
+    this.#refusal = null;
+    this.#opened.resolve();
+  }
+
+  /** True when nothing that was heard speaks against this master. */
+  #judge(answers: FenceAnswers): boolean {
+    if (this.#isStopped) return false;
+    this.#learn(answers);
+    const isBeaten = this.#isBeaten();
+    if (isBeaten) this.#fence();
+    return !isBeaten;
+  }
+
+  #isBeaten(): boolean {
+    return (this.#ports.peers.rival?.epoch ?? 0) > this.#ports.epoch;
+  }
+
+  #learn({ peers: answers, registered }: FenceAnswers): void {
+    const { epoch, identity, peers } = this.#ports;
+    const { brokerAddr, brokerName } = identity;
+    for (const it of answers) {
+      if (it.brokerName === brokerName) this.remember(it.address);
+      else peers.forget(it.address);
+    }
+    const own = { brokerAddr, brokerName, epoch };
+    const rival = rivalOf(own, { peers: answers, registered });
+    if (rival !== null) peers.prove(rival);
+  }
+
+  #fence(): void {
+    const { epoch, identity, logger, peers } = this.#ports;
+    const { brokerAddr, brokerName } = identity;
+    const own = { brokerAddr, brokerName, epoch };
+    const reason = fencedReason(own, peers.rival!);
+    this.#refusal = reason;
+    if (this.#state === "fenced") return;
+    this.#state = "fenced";
+    logger.error(reason);
+    this.#opened.resolve();
+    this.#ports.onFenced(reason);
+  }
+}

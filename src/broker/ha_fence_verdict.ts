@@ -1,0 +1,102 @@
+/**
+ * HAFenceVerdict: whether a broker that claims id 0 may accept messages; pure.
+ *
+ * An epoch counts promotions. Whoever knows of a higher one than ours proves that another broker
+ * was promoted after this one last was: what is accepted here would be lost. A lower or an equal
+ * epoch proves nothing; HANeighbours warns of two masters that nobody promoted.
+ */
+import type { HARoleBody } from "../protocol/body/ha_role_body.ts";
+
+/** Who claims id 0. */
+export interface FenceOwner {
+  readonly brokerName: string;
+  readonly brokerAddr: string;
+  readonly epoch: number;
+}
+
+/** Somebody who knows of a higher epoch. */
+export interface Rival {
+  /** `host:port` of its remoting port. */
+  readonly address: string;
+  readonly epoch: number;
+  /** False: it is a slave, which knows of the promotion. */
+  readonly isMaster: boolean;
+}
+
+/** A PocketMQ broker and what it said of itself (31002). */
+export interface FencePeer extends HARoleBody {
+  readonly address: string;
+}
+
+/** What was found out, as far as it came in time. */
+export interface FenceAnswers {
+  readonly peers: readonly FencePeer[];
+  /** Id 0 as a name server shows it, with the stateVersion that it registered. */
+  readonly registered: readonly {
+    readonly namesrvAddr: string;
+    readonly address: string;
+    readonly epoch: number;
+  }[];
+  /** Id 0 as a name server shows it that tells no epochs (4.x), where it did not answer. */
+  readonly unknown: readonly {
+    readonly namesrvAddr: string;
+    readonly address: string;
+  }[];
+  /** Name servers and brokers that did not answer. */
+  readonly silent: readonly string[];
+  /** How many did. */
+  readonly answeredCount: number;
+}
+
+/** The one that keeps `own` from accepting; null when nobody does. */
+export function rivalOf(
+  own: FenceOwner,
+  { peers, registered }: Pick<FenceAnswers, "peers" | "registered">,
+): Rival | null {
+  const candidates: Rival[] = [
+    ...peers.filter((it) => it.brokerName === own.brokerName).map((it) => ({
+      address: it.address,
+      epoch: it.epoch,
+      isMaster: it.role !== "SLAVE",
+    })),
+    ...registered.map(({ address, epoch }) => ({
+      address,
+      epoch,
+      isMaster: true,
+    })),
+  ].filter((it) => it.epoch > own.epoch && it.address !== own.brokerAddr);
+  return candidates.reduce<Rival | null>(
+    (best, it) => best === null || isStronger(it, best) ? it : best,
+    null,
+  );
+}
+
+/** A master is named rather than a slave that knows of it. */
+export function isStronger(a: Rival, b: Rival): boolean {
+  return a.epoch === b.epoch ? a.isMaster && !b.isMaster : a.epoch > b.epoch;
+}
+
+/** Why `own` refuses messages. */
+export function fencedReason(own: FenceOwner, rival: Rival): string {
+  const who = rival.isMaster
+    ? `Broker ${rival.address} was promoted to master of brokerName=${own.brokerName}`
+    : `Broker ${rival.address} knows of a promotion in brokerName=${own.brokerName}`;
+  return `${who} with epoch ${rival.epoch}, this broker has epoch ${own.epoch}: ` +
+    "it accepts no messages. Make it a slave with `pocketmq ha demote`, or, if the other " +
+    "one is gone for good, the master with `pocketmq ha promote --force`";
+}
+
+/** Why it is not sure that nobody else was promoted; null when it is, or nobody is to be asked. */
+export function unaskedReason(
+  { answeredCount, silent, unknown }: FenceAnswers,
+): string | null {
+  const [hidden] = unknown;
+  if (hidden !== undefined) {
+    return `Name server ${hidden.namesrvAddr} shows ${hidden.address} as the master, which does not ` +
+      "answer: whether it was promoted is unknown";
+  }
+  if (answeredCount > 0 || silent.length === 0) return null;
+  return `Nobody could say whether another broker was promoted: ${
+    silent.join(", ")
+  } did not answer`;
+}
