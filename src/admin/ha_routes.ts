@@ -82,6 +82,8 @@ export const HAStatusSchema = z.object({
   metadataAddress: z.string().nullable(),
   /** Why a master serves positions without those of its slaves. */
   offsetRecoveryReason: z.string().nullable(),
+  /** Why a master cannot know whether another broker was promoted meanwhile. */
+  fencingReason: z.string().nullable(),
   metadata: z.object({
     topics: MetadataSetSchema,
     subscriptionGroups: MetadataSetSchema,

@@ -23,6 +23,8 @@ import { BrokerParts } from "./broker_parts.ts";
 import type { BoundPorts } from "./broker_ports.ts";
 import { BrokerRegistration } from "./broker_registration.ts";
 import type { HARoleBody } from "../protocol/body/ha_role_body.ts";
+import type { HAFence } from "./ha_fence.ts";
+import { assembleFence, rememberSlave } from "./ha_fence_assembly.ts";
 import { HANeighbours } from "./ha_neighbours.ts";
 import type { HARoleFile, HARoleRecord } from "./ha_role_file.ts";
 import { HAMasterProbe } from "./ha_master_probe.ts";
@@ -76,6 +78,7 @@ export interface RunningBroker {
   readonly ha: HACoordinator;
   readonly neighbours: HANeighbours;
   readonly metadata: BrokerMetadata;
+  readonly fence: HAFence;
 }
 
 /** The options with what only the bound ports and the host can tell. */
@@ -132,18 +135,38 @@ export function assembleBroker(
     identity,
     () => registration.registerAgain(),
   );
-  const metadata = assembleMetadata(ports, broker, parts, client, ha);
+  const metadata = assembleMetadata(
+    ports,
+    broker,
+    parts,
+    client,
+    ha,
+    () => fence,
+  );
   const registration: BrokerRegistration = new BrokerRegistration(
     {
       outerAPI: new BrokerOuterAPI(client),
       topics: parts.topicConfigManager,
       clock,
       logger: logger.child("namesrv"),
+      fence: {
+        get isOpen() {
+          return fence.isOpen;
+        },
+        confirm: (namesrvAddr) => fence.confirm(namesrvAddr),
+        isShownAt: (namesrvAddr) => fence.isShownAt(namesrvAddr),
+      },
       onRegistered: (result) => ha.onRegistered(result),
     },
     identity,
     broker,
   );
+  const fence: HAFence = assembleFence(ports, base, broker.storePathRootDir, {
+    ha,
+    identity,
+    metadata,
+    registration,
+  });
   const storeHost = {
     address: addresses.storeAddress,
     port: broker.listenPort,
@@ -159,6 +182,7 @@ export function assembleBroker(
       gate,
       ha,
       metadata,
+      fence,
       haRole: () => haRoleOf(ha, parts, identity, base.haRole()),
       configuration: ports.configuration,
       registerChanges: () => registration.registerChanges(),
@@ -189,6 +213,7 @@ export function assembleBroker(
     ha,
     metadata,
     neighbours,
+    fence,
   };
 }
 
@@ -219,6 +244,7 @@ function assembleMetadata(
   parts: BrokerParts,
   client: RemotingClient,
   ha: HACoordinator,
+  fence: () => HAFence,
 ): BrokerMetadata {
   return new BrokerMetadata({
     parts,
@@ -233,6 +259,9 @@ function assembleMetadata(
         masterAddr: ha.registeredMasterAddr,
       }),
     refusal: metadataRefusal(ha),
+    fencedReason: () => fence().fencedReason,
+    onSlave: (brokerAddr, connection) =>
+      rememberSlave(fence(), ha, brokerAddr, connection),
   }, broker);
 }
 

@@ -29,6 +29,7 @@ import {
   type PromotionRecord,
 } from "./broker_run.ts";
 import { startErrorOf } from "./broker_start_error.ts";
+import type { HAFence } from "./ha_fence.ts";
 import type { HARoleRecord } from "./ha_role_file.ts";
 
 /** What a restart changes; at most one of both. */
@@ -160,6 +161,11 @@ export class BrokerController {
     return this.#started().running.ha;
   }
 
+  /** Whether another broker was promoted. */
+  get fence(): HAFence {
+    return this.#started().running.fence;
+  }
+
   /** What haRole.json holds; null: the configuration decides the role. */
   get haRole(): HARoleRecord | null {
     return this.#started().haRole;
@@ -176,7 +182,7 @@ export class BrokerController {
 
   /** True from the end of `start` to the begin of `stop`, but not during a restart. */
   get isReady(): boolean {
-    return this.#run !== null && !this.#run.isStopping;
+    return this.#run !== null && this.#run.isReady;
   }
 
   #started(): BrokerRun {
@@ -211,6 +217,7 @@ export class BrokerController {
     promotion: PromotionRecord | null,
   ): Promise<void> {
     this.#run = await BrokerRun.start(host, this.#options, promotion);
+    await this.#run.open();
   }
 
   readonly #acceptHA = (connection: Connection) =>

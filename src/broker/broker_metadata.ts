@@ -13,6 +13,7 @@ import type {
   RemotingConnection,
   RequestProcessor,
 } from "../remoting/request_processor.ts";
+import { joinHostPort } from "./broker_addresses.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import type { BrokerIdentity, OuterClient } from "./broker_outer_api.ts";
 import type { BrokerParts } from "./broker_parts.ts";
@@ -36,6 +37,10 @@ export interface BrokerMetadataPorts {
   masterAddress(): string | null;
   /** Why the master must not be followed now; null: it may. */
   refusal(): string | null;
+  /** Why another broker is the master; null: none is known. */
+  fencedReason(): string | null;
+  /** A slave at the other end of `connection` says that its remoting port is `brokerAddr`. */
+  onSlave(brokerAddr: string, connection: RemotingConnection): void;
 }
 
 /** Tables and positions of a pair. */
@@ -70,6 +75,8 @@ export class BrokerMetadata {
       refusal: () => ports.refusal(),
       readableBrokerId: () =>
         this.#options.slaveReadEnable === "false" ? 0 : this.#options.brokerId,
+      brokerAddr: () =>
+        joinHostPort(this.#options.brokerIP1, this.#options.listenPort),
     });
     this.recovery = new MasterOffsetRecovery({
       client,
@@ -81,6 +88,7 @@ export class BrokerMetadata {
     this.#wait = new WaitMetadataChangeProcessor(
       () => this.#versions(),
       () => clock.monotonicMs(),
+      (brokerAddr, connection) => ports.onSlave(brokerAddr, connection),
     );
     this.replication = {
       isSlave,
@@ -101,9 +109,10 @@ export class BrokerMetadata {
 
   /** Puts what is special of a pair around the processors of `table`. */
   wrap(table: Map<number, RequestProcessor>): void {
-    const { isSlave, parts } = this.#ports;
+    const { fencedReason, isSlave, parts } = this.#ports;
     wrapForSlave(table, {
       isSlave,
+      fencedReason,
       slaveSynchronize: this.slaveSynchronize,
       consumerOffsetManager: parts.consumerOffsetManager,
     });

@@ -14,6 +14,10 @@ import type { Logger } from "../io/logger.ts";
 import type { DataVersion } from "../model/data_version.ts";
 import { PermName, type TopicConfig } from "../model/topic_config.ts";
 import {
+  RegisteredNamesrv as Namesrv,
+  RETRY_MIN_MS,
+} from "./registered_namesrv.ts";
+import {
   type BrokerIdentity,
   type BrokerOuterAPI,
   type RegisterBrokerResult,
@@ -46,6 +50,13 @@ export interface BrokerRegistrationPorts {
   };
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Whether another broker is the master now. */
+  readonly fence: {
+    readonly isOpen: boolean;
+    /** False when the name server, which does not know us, must not be told of this broker. */
+    confirm(namesrvAddr: string): Promise<boolean>;
+    isShownAt(namesrvAddr: string): Promise<boolean>;
+  };
   /** A name server has taken a registration. */
   onRegistered(result: RegisterBrokerResult): void;
 }
@@ -62,7 +73,6 @@ export interface NamesrvState {
 
 const PERIOD_MIN_MS = 10_000;
 const PERIOD_MAX_MS = 60_000;
-const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 2_000;
 const HEARTBEAT_TIMEOUT_MS = 3_000;
 const UNREGISTER_TIMEOUT_MS = 1_000;
@@ -73,24 +83,6 @@ const INCREMENT_TOPICS_MAX = 100;
 
 /** A bigger table is encoded anew each time rather than kept. */
 const KEPT_BODY_BYTES_MAX = 1_048_576;
-
-class Namesrv {
-  isRegistered = false;
-  /** Answers 904; a 4.x name server does not. */
-  takesHeartbeats = true;
-  lastRegisteredMs: number | null = null;
-  lastError: string | null = null;
-  /** When an unregistered one is tried next; this and the others below are monotonic. */
-  retryMs = 0;
-  retryDelayMs = RETRY_MIN_MS;
-  periodMs = 0;
-  heartbeatMs = 0;
-  /** Topics changed since they were told; null: everything. */
-  changes: Set<string> | null = new Set();
-  running: Promise<void> | undefined;
-
-  constructor(readonly address: string) {}
-}
 
 /** Registers with all name servers. */
 export class BrokerRegistration {
@@ -198,6 +190,21 @@ export class BrokerRegistration {
     timer.cancel();
   }
 
+  /**
+   * Another broker is the master: tells nobody any more. Only those that show this broker hear of
+   * it, for a 4.x name server removes whoever has the id.
+   */
+  async withdraw(reason: string): Promise<void> {
+    this.#isRunning = false;
+    await Promise.all([...this.#namesrvs.values()].map(async (it) => {
+      it.lastError = reason;
+      if (await this.#ports.fence.isShownAt(it.address)) {
+        await this.#unregister(it);
+      }
+      it.isRegistered = false;
+    }));
+  }
+
   /** Leaves all name servers, within a second or so. */
   async stop(): Promise<void> {
     this.#isRunning = false;
@@ -218,7 +225,7 @@ export class BrokerRegistration {
 
   /** Starts the one request that is due, if any. */
   #next(namesrv: Namesrv, nowMs: number): void {
-    if (!this.#isRunning) return;
+    if (!this.#isRunning || !this.#ports.fence.isOpen) return;
     if (!namesrv.isRegistered) {
       if (nowMs >= namesrv.retryMs) this.#run(namesrv, this.#registerAll);
     } else if (namesrv.changes === null) {
@@ -244,6 +251,8 @@ export class BrokerRegistration {
   }
 
   readonly #registerAll = async (namesrv: Namesrv): Promise<void> => {
+    const { fence } = this.#ports;
+    if (!namesrv.isRegistered && !await fence.confirm(namesrv.address)) return;
     namesrv.changes = new Set();
     await this.#register(namesrv, this.#fullBody());
     const nowMs = this.#ports.clock.monotonicMs();

@@ -46,6 +46,7 @@ export class BrokerRun {
   readonly #haRoleFile: HARoleFile;
   #haRole: HARoleRecord | null;
   #timer: Timer | null = null;
+  #isOpen = false;
   /** Parts by name, and the options in force. */
   running: RunningBroker;
 
@@ -176,6 +177,19 @@ export class BrokerRun {
     return this.#gate.isClosed;
   }
 
+  /** True once it is known whether messages may be taken, until the stop. */
+  get isReady(): boolean {
+    return this.#isOpen && !this.isStopping;
+  }
+
+  /** Asks whether another broker was promoted, 2 s at most, and only then registers. */
+  async open(): Promise<void> {
+    const { fence, registration } = this.running;
+    await fence.start();
+    this.#isOpen = true;
+    if (!this.isStopping && fence.fencedReason === null) registration.start();
+  }
+
   /** Replaces haRole.json, durably. Rejects with `FileError`. */
   async writeHARole(record: HARoleRecord): Promise<void> {
     await this.#haRoleFile.write(record);
@@ -188,7 +202,7 @@ export class BrokerRun {
    */
   async stop(closeConnections: () => Promise<void>): Promise<void> {
     this.#gate.close();
-    const { ha, metadata, parts, registration } = this.running;
+    const { fence, ha, metadata, parts, registration } = this.running;
     parts.pullRequestHoldService.wakeAll();
     metadata.stop();
     // Time-outs need ticks until the last request is answered.
@@ -199,13 +213,16 @@ export class BrokerRun {
     this.#timer = null;
     await this.#client.close();
     const { logger } = this.#host.ports;
+    await fence.stop().catch((error: unknown) =>
+      logger.error("Cannot write haPeers.json at shutdown", { error })
+    );
     await parts.persist().catch((error: unknown) =>
       logger.error("Cannot write all tables at shutdown", { error })
     );
     await parts.messageStore.shutdown();
   }
 
-  /** Everything is in place: lets clients in, tells the name servers, starts the clock. */
+  /** Everything is in place: lets clients in, starts the clock. */
   #letIn(options: BrokerControllerOptions): void {
     const { network, ports, server, table } = this.#host;
     const {
@@ -247,18 +264,19 @@ export class BrokerRun {
     ha.start();
     metadata.start(identity, options.broker.namesrvAddr);
     neighbours.start();
-    registration.start();
     this.#timer = ports.clock.every(TICK_INTERVAL_MS, () => this.#tick());
   }
 
   #tick(): void {
-    const { ha, metadata, neighbours, parts, registration } = this.running;
+    const { fence, ha, metadata, neighbours, parts, registration } =
+      this.running;
     const nowMs = this.#host.ports.clock.nowMs();
     parts.messageStore.tick(nowMs);
     ha.tick();
     parts.tick(nowMs);
     metadata.tick();
     neighbours.tick();
+    fence.tick();
     registration.tick();
     this.#host.server.tick(nowMs);
     this.#client.tick(nowMs);

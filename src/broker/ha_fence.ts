@@ -39,7 +39,10 @@ export interface HAFencePorts {
   slaveCount(): number;
   /** Remoting address of the PocketMQ master that is followed; null without one. */
   followedMaster(): string | null;
-  /** This broker is fenced from now on: name servers must not show it any more. */
+  /**
+   * This broker is fenced from now on: name servers must not show it any more. Called again when
+   * the reason is another one.
+   */
   onFenced(reason: string): void;
 }
 
@@ -59,7 +62,7 @@ const HINT_INTERVAL_MS = 1_000;
 const VERSION_INTERVAL_MS = 60_000;
 
 const ASKING =
-  "service not available now: this broker asks first whether another one was promoted to master";
+  "this broker asks first whether another one was promoted to master";
 
 /** One look under way. */
 interface Look {
@@ -328,8 +331,8 @@ export class HAFence {
     const { brokerAddr, brokerName } = identity;
     const own = { brokerAddr, brokerName, epoch };
     const reason = fencedReason(own, peers.rival!);
+    if (this.#refusal === reason) return;
     this.#refusal = reason;
-    if (this.#state === "fenced") return;
     this.#state = "fenced";
     logger.error(reason);
     this.#opened.resolve();

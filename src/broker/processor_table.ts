@@ -16,6 +16,7 @@ import { adminProcessorEntries } from "./admin_processor_entries.ts";
 import type { BrokerMetadata } from "./broker_metadata.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import type { BrokerParts } from "./broker_parts.ts";
+import type { HAFence } from "./ha_fence.ts";
 import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
 import { clientManageProcessors } from "./processor/client_manage_processor.ts";
 import { consumerManageProcessors } from "./processor/consumer_manage_processor.ts";
@@ -44,6 +45,7 @@ export interface BrokerProcessorsPorts {
   /** Role, and puts that wait for slaves as it demands. */
   readonly ha: HACoordinator;
   readonly metadata: BrokerMetadata;
+  readonly fence: HAFence;
   /** What GET_HA_ROLE answers. */
   haRole(): HARoleBody;
   readonly configuration: BrokerConfiguration;
@@ -142,11 +144,16 @@ export class BrokerProcessors {
     this.#query.reconfigure(queryOptions);
   }
 
-  /** A slave refuses before a send could create its topic. */
+  /** Whoever is not the master refuses before a send could create its topic. */
   #masterOnly(processor: RequestProcessor): RequestProcessor {
-    const { ha } = this.#ports;
-    return (context, request) =>
-      ha.role === "SLAVE" ? slaveRefusal() : processor(context, request);
+    const { fence, ha } = this.#ports;
+    return (context, request) => {
+      if (ha.role === "SLAVE") return writeRefusal(SLAVE_REFUSAL);
+      const reason = fence.refusal();
+      return reason === null
+        ? processor(context, request)
+        : writeRefusal(`service not available now: ${reason}`);
+    };
   }
 
   *#managementEntries(): Iterable<readonly [number, RequestProcessor]> {
@@ -163,10 +170,13 @@ export class BrokerProcessors {
   }
 }
 
-function slaveRefusal(): RemotingCommand {
+const SLAVE_REFUSAL =
+  "service not available now: this broker is a slave, write to its master";
+
+function writeRefusal(remark: string): RemotingCommand {
   return createResponse(
     ResponseCode.SERVICE_NOT_AVAILABLE,
-    "service not available now: this broker is a slave, write to its master",
+    remark,
     { MSG_REGION: "", TRACE_ON: "false" },
   );
 }

@@ -22,6 +22,8 @@ import type { SlaveSynchronize } from "./slave_synchronize.ts";
 /** What they need. */
 export interface SlaveProcessorsPorts {
   isSlave(): boolean;
+  /** Why this broker is no master any more; null: it is one, or a slave. */
+  fencedReason(): string | null;
   readonly slaveSynchronize: Pick<
     SlaveSynchronize,
     "isMasterAlive" | "forward"
@@ -62,16 +64,22 @@ export function wrapForSlave(
           : processor(context, request),
     );
   };
-  for (const code of MASTER_CODES) wrap(code, () => refuseOnSlave);
+  for (const code of MASTER_CODES) {
+    const processor = table.get(code);
+    if (processor === undefined) continue;
+    table.set(code, (context, request) => {
+      const reason = ports.isSlave() ? IS_SLAVE : ports.fencedReason();
+      return reason === null
+        ? processor(context, request)
+        : createResponse(ResponseCode.SYSTEM_ERROR, reason);
+    });
+  }
   wrap(RequestCode.QUERY_CONSUMER_OFFSET, (it) => queryOnMaster(ports, it));
   wrap(RequestCode.UPDATE_CONSUMER_OFFSET, (it) => commitOnMaster(ports, it));
 }
 
-const refuseOnSlave: RequestProcessor = () =>
-  createResponse(
-    ResponseCode.SYSTEM_ERROR,
-    "This broker is a slave: topics and groups are changed on its master",
-  );
+const IS_SLAVE =
+  "This broker is a slave: topics and groups are changed on its master";
 
 function queryOnMaster(
   { slaveSynchronize, consumerOffsetManager }: SlaveProcessorsPorts,

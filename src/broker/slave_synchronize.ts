@@ -42,6 +42,8 @@ export interface SlaveSynchronizePorts extends MetadataCopierPorts {
   refusal(): string | null;
   /** This slave's id when clients may read from it, else 0. */
   readableBrokerId(): number;
+  /** This slave's remoting address, as others are told. */
+  brokerAddr(): string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -103,6 +105,11 @@ export class SlaveSynchronize {
   /** True while the master answers. */
   get isMasterAlive(): boolean {
     return this.#isAlive;
+  }
+
+  /** Its address if it is a PocketMQ broker; null while that is not known. */
+  get pocketmqMaster(): string | null {
+    return this.#peer === "pocketmq" ? this.#address : null;
   }
 
   status(): MetadataStatus {
@@ -293,6 +300,7 @@ export class SlaveSynchronize {
         {
           timeoutMillis: String(waitMs),
           readableBrokerId: String(this.#ports.readableBrokerId()),
+          brokerAddr: this.#ports.brokerAddr(),
         },
         encodeMetadataVersions(this.#known()),
       ),

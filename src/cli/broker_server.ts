@@ -149,6 +149,7 @@ async function registered(
   const deadlineMs = clock.monotonicMs() + REGISTRATION_WAIT_MS;
   while (clock.monotonicMs() < deadlineMs) {
     if (broker.registration.states()[0]?.isRegistered === true) return;
+    if (broker.fence.fencedReason !== null) return;
     await new Promise<void>((resolve) =>
       clock.after(REGISTRATION_POLL_MS, resolve)
     );

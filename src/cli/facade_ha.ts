@@ -33,6 +33,7 @@ export function haStatus({ broker }: RunningBroker): HAStatus {
     haClientRuntimeInfo: client,
     metadataAddress: broker.metadata.slaveSynchronize.address,
     offsetRecoveryReason: broker.metadata.recovery.reason,
+    fencingReason: broker.fence.unaskedReason,
     metadata: broker.metadata.status(),
   };
 }

@@ -27,6 +27,7 @@ export function healthChecks({ broker }: RunningBroker): HealthCheck[] {
     .find((it) => it !== null) ?? null;
   return [
     check("broker", null),
+    check("fence", broker.fence.refusal()),
     check("store", unwritable),
     check("dispatch", store.degradedReason),
     check("metadata", metadata),

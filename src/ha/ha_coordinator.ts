@@ -18,6 +18,7 @@ import {
   type HAConnectionRuntimeInfo,
 } from "./ha_runtime_info.ts";
 import { HAService } from "./ha_service.ts";
+import { hostOf } from "./ha_strangers.ts";
 import {
   type HAState,
   type HAStateWord,
@@ -70,6 +71,8 @@ export class HACoordinator {
   readonly store: ReplicatedStore;
   /** A sentence about the neighbours in the name servers; null while they fit. */
   neighbourWarning: string | null = null;
+  /** Why this master accepts nothing: another broker was promoted; null: none is known. */
+  fencedReason: string | null = null;
   readonly #ports: HACoordinatorPorts;
   readonly #logger: Logger;
   #shown: HAStateWord | null = null;
@@ -171,6 +174,21 @@ export class HACoordinator {
     );
   }
 
+  /** Slaves connected now. */
+  get slaveCount(): number {
+    let count = 0;
+    for (const { machine } of this.service.links) if (machine.isSlave) count++;
+    return count;
+  }
+
+  /** True while somebody at `host` is connected to the HA port. */
+  hasLinkFrom(host: string): boolean {
+    for (const { addr } of this.service.links) {
+      if (hostOf(addr) === host) return true;
+    }
+    return false;
+  }
+
   /** In one word and one sentence. */
   state(): HAState {
     const { neighbourWarning } = this;
@@ -180,6 +198,7 @@ export class HACoordinator {
       return slaveState({ info, problem, reason, neighbourWarning });
     }
     return masterState({
+      fencedReason: this.fencedReason,
       haAddress: this.#ports.haAddress,
       isSync: this.#role === "SYNC_MASTER",
       isDegraded: this.service.isDegraded,

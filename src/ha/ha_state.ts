@@ -36,6 +36,8 @@ export interface MasterSituation {
     readonly reason: string;
   }[];
   readonly neighbourWarning: string | null;
+  /** Another broker was promoted; null: none is known. */
+  readonly fencedReason: string | null;
 }
 
 /** What a slave's state follows from. */
@@ -55,6 +57,9 @@ const STALLED_MS = 10_000;
 const HEALTHY: HAState = Object.freeze({ state: "healthy", reason: null });
 
 export function masterState(it: MasterSituation): HAState {
+  if (it.fencedReason !== null) {
+    return { state: "diverged", reason: it.fencedReason };
+  }
   if (it.neighbourWarning !== null) {
     return { state: "degraded", reason: it.neighbourWarning };
   }

@@ -10,11 +10,15 @@ export const PocketmqRequestCode = Object.freeze({
   /**
    * Slave to master: answer when a metadata table has another version than the
    * slave knows, or when the time is up. Ext fields `timeoutMillis`, 0: answer
-   * at once; `readableBrokerId`, the slave's id if clients may read from it.
+   * at once; `readableBrokerId`, the slave's id if clients may read from it;
+   * `brokerAddr`, the slave's remoting address.
    * Body both ways: MetadataVersions.
    */
   WAIT_METADATA_CHANGE: 31_001,
-  /** Role, epoch and bounds of the log of a broker. No fields; answer's body: HARoleBody. */
+  /**
+   * Role, epoch and bounds of the log of a broker. Ext fields, which may be left out:
+   * `brokerName` and `epoch` of the broker that asks. Body of the answer: HARoleBody.
+   */
   GET_HA_ROLE: 31_002,
   /**
    * Slave to master: the digest of a stretch of the CommitLog, to compare it. Ext fields

@@ -32,6 +32,7 @@ export const ALONE: HAStatus = {
   haClientRuntimeInfo: null,
   metadataAddress: null,
   offsetRecoveryReason: null,
+  fencingReason: null,
   metadata: null,
 };
 

@@ -32,6 +32,9 @@ class Site {
   isSlow = false;
   takesHeartbeats = true;
   isChanged = false;
+  isOpen = true;
+  isConfirmed = true;
+  shownAt = "";
   result: RegisterBrokerResult = {
     masterAddr: undefined,
     haServerAddr: undefined,
@@ -84,6 +87,13 @@ class Site {
         },
         clock: this.clock,
         logger: this.logger,
+        fence: {
+          get isOpen() {
+            return site.isOpen;
+          },
+          confirm: () => Promise.resolve(site.isConfirmed),
+          isShownAt: (address) => Promise.resolve(site.shownAt === address),
+        },
         onRegistered: (result) => void this.registered.push(result),
       },
       IDENTITY,
@@ -170,6 +180,7 @@ test("BrokerRegistration keeps a change that comes while a registration runs", a
   const site = new Site({ namesrvAddr: "a:1" });
   site.isSlow = true;
   site.registration.start();
+  await site.settle();
   site.change("U");
   site.waiting.splice(0).forEach((it) => it());
   await site.settle();
@@ -257,4 +268,46 @@ test("BrokerRegistration.registerAgain() does not wait for the period", async ()
     "a:1 103",
   ]);
   assertEquals(await site.after(100), []);
+});
+
+test("BrokerRegistration tells nobody while the fence is not open", async () => {
+  const site = new Site();
+  site.registration.start();
+  await site.settle();
+  site.calls.splice(0);
+  site.isOpen = false;
+  site.change("U");
+  assertEquals(await site.after(60_000), []);
+  site.isOpen = true;
+  assertEquals((await site.after(100)).length, 2);
+});
+
+test("BrokerRegistration tells a name server that does not know it only what the fence confirms", async () => {
+  const site = new Site();
+  site.isConfirmed = false;
+  site.registration.start();
+  await site.settle();
+  assertEquals(await site.after(5_000), []);
+  site.isConfirmed = true;
+  assertEquals(await site.after(100), ["a:1 103 T:6", "b:2 103 T:6"]);
+  // Known there, it is not asked about again.
+  site.isConfirmed = false;
+  assertEquals(await site.after(5_000), ["a:1 904", "b:2 904"]);
+});
+
+test("BrokerRegistration.withdraw() leaves only name servers that show this broker, for good", async () => {
+  const site = new Site();
+  site.registration.start();
+  await site.settle();
+  site.calls.splice(0);
+  site.shownAt = "b:2";
+  await site.registration.withdraw("another one is the master");
+  assertEquals(site.calls.splice(0), ["b:2 104"]);
+  assertEquals(await site.after(60_000), []);
+  await site.registration.stop();
+  assertEquals(site.calls, []);
+  assertEquals(
+    site.registration.states().map((it) => it.lastError),
+    ["another one is the master", "another one is the master"],
+  );
 });

@@ -39,6 +39,8 @@ export class FakeMaster {
   /** Bodies instead of the processors' answers, by code. */
   readonly bodies = new Map<number, string>();
   readonly codes: number[] = [];
+  /** Remoting addresses that slaves gave. */
+  readonly slaves: string[] = [];
   bytes = 0;
   readonly #connection = fakeConnection();
 
@@ -52,6 +54,7 @@ export class FakeMaster {
         delayOffsets: rig.delayOffsetFile.dataVersion,
       }),
       () => rig.clock.monotonicMs(),
+      (brokerAddr) => void this.slaves.push(brokerAddr),
     );
     const messageStore = {
       deleteTopics: () => Promise.resolve(),
@@ -164,6 +167,7 @@ export class MetadataPair {
       masterAddress: () => this.masterAddress,
       refusal: () => this.refusal,
       readableBrokerId: () => this.readableBrokerId,
+      brokerAddr: () => "10.0.0.6:10911",
       clock: this.master.rig.clock,
       logger: slave.logger,
     });

@@ -26,9 +26,12 @@ function versions(counter: number): MetadataVersions {
 
 function site() {
   const state = { versions: versions(1), nowMs: 0 };
+  const slaves: string[] = [];
   const processor = new WaitMetadataChangeProcessor(
     () => state.versions,
     () => state.nowMs,
+    (brokerAddr, { remoteAddress }) =>
+      void slaves.push(`${brokerAddr} from ${remoteAddress}`),
   );
   const ask = (timeoutMs: number, counter = 1, context = fakeContext()) => {
     const answer = processor.process(
@@ -41,8 +44,23 @@ function site() {
     );
     return { answer, context };
   };
-  return { state, processor, ask };
+  return { state, processor, ask, slaves };
 }
+
+test("31001 tells the master where its slave lives", () => {
+  const { processor, ask, slaves } = site();
+  ask(0);
+  assertEquals(slaves, []);
+  processor.process(
+    fakeContext(),
+    createRequest(
+      31_001,
+      { timeoutMillis: "0", brokerAddr: "10.0.0.6:10911" },
+      encodeMetadataVersions(versions(1)),
+    ),
+  );
+  assertEquals(slaves, ["10.0.0.6:10911 from 127.0.0.1:40001"]);
+});
 
 test("31001 answers at once what is new, or when it shall not wait", () => {
   const { ask } = site();

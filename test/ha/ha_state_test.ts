@@ -38,6 +38,7 @@ const MASTER: MasterSituation = {
   connections: [connection()],
   problems: [],
   neighbourWarning: null,
+  fencedReason: null,
 };
 
 const SLAVE: SlaveSituation = {
@@ -144,4 +145,15 @@ test("slaveState() names what stops it, and what it lacks", () => {
   );
   const comparing = { ...SLAVE.info, state: "HANDSHAKE" as const };
   assertEquals(slaveState({ ...SLAVE, info: comparing }).state, "catching-up");
+});
+
+test("a master that was overtaken is diverged, whatever else is to be said", () => {
+  assertEquals(
+    masterState({
+      ...MASTER,
+      neighbourWarning: "two brokers",
+      fencedReason: "another one was promoted",
+    }),
+    { state: "diverged", reason: "another one was promoted" },
+  );
 });

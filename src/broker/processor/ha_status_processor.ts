@@ -8,6 +8,10 @@ import {
   encodeHARole,
   type HARoleBody,
 } from "../../protocol/body/ha_role_body.ts";
+import {
+  optionalLong,
+  optionalText,
+} from "../../protocol/header/field_reader.ts";
 import { PocketmqRequestCode } from "../../protocol/pocketmq_request_code.ts";
 import { RequestCode } from "../../protocol/request_code.ts";
 import type {
@@ -21,11 +25,13 @@ export interface HAStatusDeps {
   readonly ha: HACoordinator;
   /** Role, epoch and bounds of the log, as they are now. */
   haRole(): HARoleBody;
+  /** Learns what the other broker says of itself. */
+  readonly fence: { onHint(brokerName: string, epoch: number): void };
 }
 
 /** Processors by request code. */
 export function haStatusProcessors(
-  { ha, haRole }: HAStatusDeps,
+  { fence, ha, haRole }: HAStatusDeps,
 ): ProcessorTable {
   return new Map<number, RequestProcessor>([
     [
@@ -34,7 +40,12 @@ export function haStatusProcessors(
     ],
     [
       PocketmqRequestCode.GET_HA_ROLE,
-      () => bodyResponse(encodeHARole(haRole())),
+      (_, { extFields }) => {
+        const brokerName = optionalText(extFields, "brokerName");
+        const epoch = optionalLong(extFields, "epoch", 0);
+        if (brokerName !== undefined) fence.onHint(brokerName, epoch);
+        return bodyResponse(encodeHARole(haRole()));
+      },
     ],
   ]);
 }

@@ -11,7 +11,11 @@ import {
   isSameVersions,
   type MetadataVersions,
 } from "../../protocol/body/metadata_versions.ts";
-import { optionalInt, requireInt } from "../../protocol/header/field_reader.ts";
+import {
+  optionalInt,
+  optionalText,
+  requireInt,
+} from "../../protocol/header/field_reader.ts";
 import type { RemotingCommand } from "../../protocol/remoting_command.ts";
 import {
   HELD,
@@ -38,6 +42,10 @@ interface Waiting {
 export class WaitMetadataChangeProcessor {
   readonly #versions: () => MetadataVersions;
   readonly #monotonicMs: () => number;
+  readonly #onSlave: (
+    brokerAddr: string,
+    connection: RemotingConnection,
+  ) => void;
   readonly #waiting = new Map<RemotingConnection, Waiting>();
   /** Slaves that clients may read from, and until when that is true. */
   readonly #readable = new Map<
@@ -45,9 +53,15 @@ export class WaitMetadataChangeProcessor {
     { readonly brokerId: number; readonly untilMs: number }
   >();
 
-  constructor(versions: () => MetadataVersions, monotonicMs: () => number) {
+  /** `onSlave`: the slave at the other end of a connection says what its remoting address is. */
+  constructor(
+    versions: () => MetadataVersions,
+    monotonicMs: () => number,
+    onSlave: (brokerAddr: string, connection: RemotingConnection) => void,
+  ) {
     this.#versions = versions;
     this.#monotonicMs = monotonicMs;
+    this.#onSlave = onSlave;
   }
 
   /** Requests that wait now. */
@@ -65,6 +79,8 @@ export class WaitMetadataChangeProcessor {
       "WaitMetadataChangeRequestHeader",
     );
     this.#noteReadable(context.connection, request);
+    const brokerAddr = optionalText(request.extFields, "brokerAddr");
+    if (brokerAddr !== undefined) this.#onSlave(brokerAddr, context.connection);
     const known = decodeMetadataVersions(request.body);
     const versions = this.#versions();
     const { connection } = context;

@@ -1,0 +1,23 @@
+/** RegisteredNamesrv: what a broker knows of one name server that it registers with. */
+
+/** Milliseconds before the first retry; later ones wait longer. */
+export const RETRY_MIN_MS = 1_000;
+
+/** Changed by BrokerRegistration only. */
+export class RegisteredNamesrv {
+  isRegistered = false;
+  /** Answers 904; a 4.x name server does not. */
+  takesHeartbeats = true;
+  lastRegisteredMs: number | null = null;
+  lastError: string | null = null;
+  /** When an unregistered one is tried next; this and the others below are monotonic. */
+  retryMs = 0;
+  retryDelayMs = RETRY_MIN_MS;
+  periodMs = 0;
+  heartbeatMs = 0;
+  /** Topics changed since they were told; null: everything. */
+  changes: Set<string> | null = new Set();
+  running: Promise<void> | undefined;
+
+  constructor(readonly address: string) {}
+}
