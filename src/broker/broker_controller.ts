@@ -15,7 +15,6 @@ import {
   type BrokerListener,
   type BrokerPorts,
   resolveOptions,
-  type RunningBroker,
 } from "./broker_assembly.ts";
 import type { BrokerMetadata } from "./broker_metadata.ts";
 import type { BrokerOptions } from "./broker_options.ts";
