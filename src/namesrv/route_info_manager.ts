@@ -160,14 +160,22 @@ export class RouteInfoManager {
     this.#live.set({ ...live, connectionId, lastUpdateMs: nowMs });
   }
 
-  /** The version the broker registered last; also counts as heartbeat. */
+  /**
+   * The version the broker registered last. Whoever knows it is that broker, and lives; another
+   * broker may ask about a rival, and speaks only for itself.
+   */
   queryDataVersion(
     header: BrokerIdentityHeader,
+    known: DataVersion,
     connectionId: number,
     nowMs: number,
   ): DataVersion | undefined {
-    this.onHeartbeat(header, connectionId, nowMs);
-    return this.#live.get(header.clusterName, header.brokerAddr)?.dataVersion;
+    const stored = this.#live.get(header.clusterName, header.brokerAddr)
+      ?.dataVersion;
+    if (stored !== undefined && isSameVersion(stored, known)) {
+      this.onHeartbeat(header, connectionId, nowMs);
+    }
+    return stored;
   }
 
   onConnectionClosed(connectionId: number): readonly RouteEffect[] {

@@ -81,6 +81,7 @@ test("RouteInfoManager.scanNotActiveBroker() removes whoever was silent for its 
   assertEquals(brokersOf(routes), "broker-b 0=10.0.0.9:10911");
   routes.queryDataVersion(
     { ...identity("10.0.0.9:10911", 0), brokerName: "broker-b" },
+    { stateVersion: 0, timestamp: 1, counter: 1 },
     9,
     100_000,
   );
@@ -187,6 +188,48 @@ test("RouteInfoManager ignores an older epoch and yields to a newer one", () => 
     connection: 2,
   });
   assertEquals(brokersOf(routes), "broker-a 0=10.0.0.2:10911");
+});
+
+test("RouteInfoManager lets nothing of an overtaken master near the route", () => {
+  const routes = newRoutes();
+  const old = "10.0.0.1:10911";
+  const promoted = "10.0.0.2:10911";
+  register(routes, { addr: old });
+  register(routes, { id: 1, addr: promoted, connection: 2 });
+  // Promoted while the old one is still registered: the route is its at once.
+  register(routes, { addr: promoted, stateVersion: 1, connection: 2 });
+  assertEquals(brokersOf(routes), `broker-a 0=${promoted}`);
+  assertEquals(permOf(routes), 6);
+  // The old one goes on as if nothing had happened, then starts anew.
+  for (const connection of [1, 3]) {
+    const tried = register(routes, { addr: old, connection, topics: ["Own"] });
+    assertEquals(tried.kind, "ignored");
+    register(routes, {
+      addr: old,
+      connection,
+      topics: ["Own"],
+      full: false,
+      counter: 9,
+    });
+    routes.onHeartbeat(identity(old, 0), connection, 1);
+    routes.unregisterBroker(identity(old, 0));
+    routes.onConnectionClosed(connection);
+    assertEquals(brokersOf(routes), `broker-a 0=${promoted}`);
+    assertEquals(brokersOf(routes, "Own"), undefined);
+  }
+});
+
+test("RouteInfoManager.queryDataVersion() of another broker is no sign of life", () => {
+  const routes = newRoutes();
+  register(routes, { addr: MASTER, stateVersion: 3, timeoutMs: 20_000 });
+  const zero = { stateVersion: 0, timestamp: 0, counter: 0 };
+  const known = routes.queryDataVersion(identity(MASTER, 0), zero, 7, 19_000);
+  assertEquals(known?.stateVersion, 3);
+  // Neither does the entry go with the connection of whoever asked.
+  routes.onConnectionClosed(7);
+  assertEquals(brokersOf(routes), `broker-a 0=${MASTER}`);
+  routes.scanNotActiveBroker(20_001);
+  assertEquals(routes.liveBrokerCount, 0);
 });
 
 test("RouteInfoManager.registerBroker() wants the full table before a single topic", () => {

@@ -122,6 +122,7 @@ function queryDataVersion(
   namesrv.onBrokerConnection(connection);
   const stored = namesrv.routeInfoManager.queryDataVersion(
     header,
+    theirs,
     connection.id,
     namesrv.nowMs(),
   );
