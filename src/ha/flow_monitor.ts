@@ -8,7 +8,7 @@
 /** Part of a second that the bucket holds. */
 const BURST_MS = 250;
 
-/** One per link for what is shown; one per HAService for the cap. */
+/** One per link, for what is shown and for the cap. */
 export class FlowMonitor {
   #byteInSecondMax: number;
   #tokens: number;
@@ -31,8 +31,12 @@ export class FlowMonitor {
   }
 
   set byteInSecondMax(bytes: number) {
+    // What went out without a cap is no debt under the next one.
+    const wasCapped = this.#byteInSecondMax !== Infinity;
     this.#byteInSecondMax = bytes;
-    this.#tokens = Math.min(this.#tokens, this.#tokensMax);
+    this.#tokens = wasCapped
+      ? Math.min(this.#tokens, this.#tokensMax)
+      : this.#tokensMax;
   }
 
   /** Bytes that may go out now. */

@@ -33,7 +33,7 @@ export interface HAOptions {
   readonly allAckInSyncStateSet: boolean;
   readonly enableAutoInSyncReplicas: boolean;
   readonly haFlowControlEnable: boolean;
-  /** Bytes per second over all slaves; counts while haFlowControlEnable. */
+  /** Bytes per second to one slave; counts while haFlowControlEnable. */
   readonly maxHaTransferByteInSecond: number;
 
   /** Ours. `host:port` of the master's remoting port; empty: found (HACoordinator). */

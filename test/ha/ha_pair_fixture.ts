@@ -1,5 +1,7 @@
 /** A pair on a simulated network, as its tests begin. */
 import { DEFAULT_HA_OPTIONS, type HAOptions } from "../../src/ha/ha_options.ts";
+import type { Connection } from "../../src/io/network.ts";
+import type { MessageStoreOptions } from "../../src/store/store_options.ts";
 import { brokerInner } from "../model/message_fixture.ts";
 import { HANode, type HAWorld } from "../sim/ha_node.ts";
 import { SimMasterProbe } from "../sim/ha_probe.ts";
@@ -18,8 +20,18 @@ export interface Pair {
   readonly slave: HANode;
 }
 
+/** What a test may say of both stores. */
+export interface PairOptions {
+  readonly ha?: Partial<HAOptions>;
+  readonly store?: Partial<MessageStoreOptions>;
+  /** A connection as the master writes to it. */
+  readonly wrapConnection?: (connection: Connection) => Connection;
+}
+
 /** A pair with Apache's intervals and files of 1 MiB. */
-export function pairOf(changes: Partial<HAOptions> = {}): Pair {
+export function pairOf(
+  { ha = {}, store: changes = {}, wrapConnection }: PairOptions = {},
+): Pair {
   const clock = new SimClock();
   const network = new SimNetwork(clock);
   const world = { clock, network, random: new SimRandom(1) };
@@ -28,17 +40,19 @@ export function pairOf(changes: Partial<HAOptions> = {}): Pair {
     mappedFileSizeCommitLog: 1_048_576,
     maxMessageSize: 524_288,
     messageIndexEnable: false,
+    ...changes,
   };
   const pair = {} as { -readonly [P in keyof Pair]: Pair[P] };
   const probe = () =>
     new SimMasterProbe(() => pair.slave, () => pair.master, "min");
-  const common = { ha: { ...DEFAULT_HA_OPTIONS, ...changes }, probe };
+  const common = { ha: { ...DEFAULT_HA_OPTIONS, ...ha }, probe };
   pair.world = world;
   pair.master = new HANode(world, {
     ...common,
     host: MASTER,
     master: null,
     store,
+    ...wrapConnection === undefined ? {} : { wrapConnection },
   });
   pair.slave = new HANode(world, {
     ...common,

@@ -71,13 +71,17 @@ test("A pair that is idle for five minutes never reconnects", async () => {
 });
 
 test("Bodies of every size are acknowledged, big ones before small ones", async () => {
-  const pair = pairOf();
+  const maxMessageSize = 4 * 1_048_576;
+  const pair = pairOf({
+    store: { maxMessageSize, mappedFileSizeCommitLog: 16 * 1_048_576 },
+  });
   const { clock } = pair.world;
   await pair.master.start();
   await pair.slave.start();
   await clock.run(1_000);
-  for (const kib of [31, 33, 160, 161, 400]) {
-    const answers = [put(pair, kib * 1024), put(pair, 10)];
+  const sizes = [31, 33, 160, 161, 600].map((kib) => kib * 1024);
+  for (const size of [...sizes, maxMessageSize]) {
+    const answers = [put(pair, size), put(pair, 10)];
     await clock.run(1_000);
     for (const it of answers) assertEquals((await it).status, "PUT_OK");
   }
@@ -90,7 +94,7 @@ test("Puts that wait for nothing do not fail those that wait", async () => {
   await pair.slave.start();
   await clock.run(1_000);
   for (let round = 0; round < 100; round++) {
-    for (let count = 0; count < 50; count++) {
+    for (let count = 0; count < 200; count++) {
       master.puts.putMessage(brokerInner({ waitStoreMsgOk: false }));
     }
     const answer = put(pair, 100);
@@ -120,7 +124,7 @@ test("Two slaves lost in the same moment both stop counting within the interval"
 });
 
 test("A slave that comes back on another link is not two copies", async () => {
-  const pair = pairOf({ inSyncReplicas: 3 });
+  const pair = pairOf({ ha: { inSyncReplicas: 3 } });
   const { clock, network } = pair.world;
   await pair.master.start();
   await pair.slave.start();
