@@ -18,6 +18,15 @@ import {
 import { RequestCode } from "../protocol/request_code.ts";
 import { ResponseCode, responseCodeName } from "../protocol/response_code.ts";
 
+/**
+ * How long a name server may take to answer a heartbeat or a question, in milliseconds.
+ *
+ * A request that gets no answer ends its connection, and with the last connection of a broker
+ * name a 4.x name server forgets its topics, which it does not take from a slave: then the
+ * readers of a dead master have no route. A pause of some seconds must not cost that.
+ */
+export const NAMESRV_PATIENCE_MS = 10_000;
+
 /** What of RemotingClient is used. */
 export interface OuterClient {
   invoke(

@@ -20,6 +20,7 @@ import {
 import {
   type BrokerIdentity,
   type BrokerOuterAPI,
+  NAMESRV_PATIENCE_MS,
   type RegisterBrokerResult,
   registrationBody,
 } from "./broker_outer_api.ts";
@@ -74,7 +75,6 @@ export interface NamesrvState {
 const PERIOD_MIN_MS = 10_000;
 const PERIOD_MAX_MS = 60_000;
 const RETRY_MAX_MS = 2_000;
-const HEARTBEAT_TIMEOUT_MS = 3_000;
 const UNREGISTER_TIMEOUT_MS = 1_000;
 /** How long a topic change waits for name servers before its caller goes on. */
 const CHANGES_WAIT_MS = 1_000;
@@ -309,7 +309,7 @@ export class BrokerRegistration {
     namesrv.takesHeartbeats = await this.#ports.outerAPI.sendHeartbeat(
       namesrv.address,
       this.#identity,
-      HEARTBEAT_TIMEOUT_MS,
+      NAMESRV_PATIENCE_MS,
     );
     namesrv.heartbeatMs = this.#ports.clock.monotonicMs() +
       this.#options.brokerHeartbeatInterval;

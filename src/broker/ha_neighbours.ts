@@ -18,7 +18,10 @@ import {
 } from "../protocol/remoting_command.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
-import type { BrokerIdentity } from "./broker_outer_api.ts";
+import {
+  type BrokerIdentity,
+  NAMESRV_PATIENCE_MS,
+} from "./broker_outer_api.ts";
 
 /** What it needs. */
 export interface HANeighboursPorts {
@@ -114,7 +117,7 @@ export class HANeighbours {
       .map((it) => it.trim()).filter((it) => it !== "");
     const code = RequestCode.GET_BROKER_CLUSTER_INFO;
     const infos = await Promise.all(addresses.map(async (address) => {
-      const body = await this.#ask(address, code);
+      const body = await this.#ask(address, code, NAMESRV_PATIENCE_MS);
       return body === null ? [] : [decodeClusterInfo(body)];
     }));
     return infos.flat();
@@ -158,12 +161,16 @@ export class HANeighbours {
   }
 
   /** The body of a successful answer; null without one. */
-  async #ask(address: string, code: number): Promise<Uint8Array | null> {
+  async #ask(
+    address: string,
+    code: number,
+    timeoutMs = TIMEOUT_MS,
+  ): Promise<Uint8Array | null> {
     try {
       const response = await this.#ports.client.invoke(
         address,
         createRequest(code),
-        TIMEOUT_MS,
+        timeoutMs,
       );
       return response.code === ResponseCode.SUCCESS ? response.body : null;
     } catch {

@@ -29,6 +29,7 @@ class Site {
   readonly dead = new Set<string>();
   readonly calls: string[] = [];
   readonly waiting: (() => void)[] = [];
+  readonly heartbeatTimeouts = new Set<number>();
   isSlow = false;
   takesHeartbeats = true;
   isChanged = false;
@@ -69,7 +70,8 @@ class Site {
             return this.result;
           },
           unregisterBroker: (address) => call(address, "104"),
-          sendHeartbeat: async (address) => {
+          sendHeartbeat: async (address, _identity, timeoutMs) => {
+            this.heartbeatTimeouts.add(timeoutMs);
             await call(address, "904");
             return this.takesHeartbeats;
           },
@@ -131,6 +133,8 @@ test("BrokerRegistration tells every name server at start, period and heartbeat"
   assertEquals(await site.after(1), ["a:1 904", "b:2 904"]);
   for (let index = 0; index < 4; index++) await site.after(5_000);
   assertEquals(await site.after(5_000), ["a:1 103 T:6", "b:2 103 T:6"]);
+  // A request without answer ends the connection, and with it a 4.x name server's topics.
+  assertEquals([...site.heartbeatTimeouts], [10_000]);
 });
 
 test("BrokerRegistration goes on with the living and tries the dead each second or two", async () => {

@@ -9,6 +9,8 @@ import {
 import { RequestCode } from "../../src/protocol/request_code.ts";
 import { FakeClock, FakeLogger } from "./fakes.ts";
 
+const NAMESRV = "ns:9876";
+
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 30; turn++) await Promise.resolve();
 }
@@ -23,10 +25,16 @@ class Site {
   isWithoutMaster = false;
   warning: string | null = null;
   readonly neighbours: HANeighbours;
+  readonly patienceMs = new Set<number>();
 
   constructor(brokerId = 0) {
     this.neighbours = new HANeighbours({
-      client: { invoke: (address, request) => this.#answer(address, request) },
+      client: {
+        invoke: (address, request, timeoutMs) => {
+          if (address === NAMESRV) this.patienceMs.add(timeoutMs);
+          return this.#answer(address, request);
+        },
+      },
       clock: this.clock,
       logger: this.logger,
       identity: {
@@ -37,7 +45,7 @@ class Site {
         haServerAddr: "10.0.0.5:10912",
         heartbeatTimeoutMillis: 20_000,
       },
-      namesrvAddr: () => "ns:9876",
+      namesrvAddr: () => NAMESRV,
       isWithoutMaster: () => this.isWithoutMaster,
       onWarning: (warning) => {
         this.warning = warning;
@@ -99,6 +107,8 @@ test("HANeighbours names a second broker in our place until it is gone", async (
   assertEquals(site.logger.lines.length, 1);
   site.configs.delete(RIVAL);
   assertEquals(await site.after(5_000), null);
+  // A name server that pauses must not lose the connection that keeps us registered.
+  assertEquals([...site.patienceMs], [10_000]);
 });
 
 test("HANeighbours takes a stale address for none", async () => {

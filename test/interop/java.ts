@@ -62,6 +62,8 @@ export interface Delivery {
   queueId: number;
   queueOffset: number;
   key: string;
+  /** When the line was read here. */
+  atMs: number;
 }
 
 /** A member of a consumer group in a JVM of its own. */
@@ -92,6 +94,11 @@ export class Member {
     return this.#exited;
   }
 
+  /** Lets a member that holds (`hold=N`) consume the rest. */
+  goOn(): void {
+    this.#child.stdin!.write("\n");
+  }
+
   /** Lets the member leave its group and end. */
   leave(): Promise<number | null> {
     this.#child.stdin!.end();
@@ -109,6 +116,7 @@ export class Member {
         queueId: Number(found[1]),
         queueOffset: Number(found[2]),
         key: found[3]!,
+        atMs: Date.now(),
       });
     }
   }

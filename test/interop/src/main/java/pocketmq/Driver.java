@@ -8,7 +8,17 @@ public final class Driver {
     private Driver() {
     }
 
-    public static void main(String[] args) throws Exception {
+    public static void main(String[] args) {
+        try {
+            run(args);
+        } catch (Exception e) {
+            // The client's threads would keep the JVM.
+            e.printStackTrace();
+            System.exit(1);
+        }
+    }
+
+    private static void run(String[] args) throws Exception {
         Arguments arguments = new Arguments(args);
         switch (args[0]) {
             case "delivery":

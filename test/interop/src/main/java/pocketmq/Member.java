@@ -1,14 +1,21 @@
 package pocketmq;
 
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageExt;
 
-/** One long-lived member of a group: prints a line for each message, leaves when its input ends. */
+/**
+ * One long-lived member of a group: prints a line for each message, leaves when its input ends.
+ * With hold=N it consumes N messages and waits with the next until its input has a line.
+ */
 final class Member {
+    private static final CountDownLatch GO_ON = new CountDownLatch(1);
+    private static final AtomicInteger TAKEN = new AtomicInteger();
+
     private Member() {
     }
 
@@ -17,8 +24,16 @@ final class Member {
         consumer.setNamesrvAddr(arguments.text("namesrv"));
         consumer.setInstanceName(arguments.text("instance"));
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
-        consumer.subscribe(arguments.text("topic"), arguments.text("tags", "*"));
+        for (String topic : arguments.text("topic").split(",")) {
+            consumer.subscribe(topic, arguments.text("tags", "*"));
+        }
+        // The client's own default.
+        consumer.setPullThresholdForQueue(arguments.number("cache", 1000));
+        int hold = arguments.number("hold", Integer.MAX_VALUE);
         consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
+            if (TAKEN.addAndGet(messages.size()) > hold) {
+                waitToGoOn();
+            }
             StringBuilder lines = new StringBuilder();
             for (MessageExt message : messages) {
                 lines.append("MSG ").append(message.getQueueId()).append(' ')
@@ -37,7 +52,7 @@ final class Member {
         Thread watch = new Thread(() -> {
             try {
                 while (System.in.read() >= 0) {
-                    continue;
+                    GO_ON.countDown();
                 }
             } catch (java.io.IOException e) {
                 System.err.println(e);
@@ -51,5 +66,13 @@ final class Member {
         System.out.println("STOPPED");
         System.out.flush();
         System.exit(0);
+    }
+
+    private static void waitToGoOn() {
+        try {
+            GO_ON.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 }
