@@ -53,7 +53,7 @@ async function send(): Promise<void> {
       a: "bench-producers",
       b: values.topic,
       c: "TBW102",
-      d: "4",
+      d: values.queues,
       e: String(opaque % queues),
       f: "0",
       g: String(Date.now()),

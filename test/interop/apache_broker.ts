@@ -26,6 +26,8 @@ export interface ApacheBrokerOptions {
   /** The HA port is `listenPort + 1` (4.9 takes no other), the VIP port `listenPort - 2`. */
   listenPort?: number;
   settings?: Record<string, string>;
+  /** Flags of a JVM that is not small. */
+  javaFlags?: readonly string[];
 }
 
 /** Started by `start`, gone after `stop`. */
@@ -58,6 +60,9 @@ export class ApacheBroker {
       mainClass: "org.apache.rocketmq.broker.BrokerStartup",
       args: ["-c", conf],
       home: folder,
+      ...(options.javaFlags === undefined
+        ? {}
+        : { javaFlags: options.javaFlags }),
     });
     await process.printed("boot success");
     return new ApacheBroker(listenPort, folder, process);

@@ -28,6 +28,8 @@ export interface ApacheProcessOptions {
   /** Folder of its own: configuration, logs, `user.home`. */
   home: string;
   heapMb?: number;
+  /** Instead of those that make a JVM small: heap, collector, compiler. */
+  javaFlags?: readonly string[];
 }
 
 /** Writes the folder layout that Apache's programs expect around them. */
@@ -113,12 +115,9 @@ function javaArguments(options: ApacheProcessOptions): string[] {
     `${FOLDER}target/${driverVersionOf(version)}/classes`,
     readFileSync(`${FOLDER}target/servers-${version}/classpath`, "utf8").trim(),
   ];
+  const { javaFlags = smallJvm(heapMb) } = options;
   return [
-    "-Xms64m",
-    `-Xmx${heapMb}m`,
-    "-XX:MaxDirectMemorySize=256m",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
+    ...javaFlags,
     "-XX:-UsePerfData",
     "-Xshare:auto",
     "-Djava.net.preferIPv4Stack=true",
@@ -130,5 +129,15 @@ function javaArguments(options: ApacheProcessOptions): string[] {
     classpath.join(":"),
     options.mainClass,
     ...options.args,
+  ];
+}
+
+function smallJvm(heapMb: number): string[] {
+  return [
+    "-Xms64m",
+    `-Xmx${heapMb}m`,
+    "-XX:MaxDirectMemorySize=256m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
   ];
 }
