@@ -1,6 +1,10 @@
 /** The broker's administration codes, all nouns together (reference 2.6, 2.7). */
 import type { RequestProcessor } from "../remoting/request_processor.ts";
 import {
+  type CleanAdminDeps,
+  cleanAdminProcessors,
+} from "./processor/clean_admin_processor.ts";
+import {
   type ConfigAdminDeps,
   configAdminProcessors,
 } from "./processor/config_admin_processor.ts";
@@ -36,6 +40,7 @@ import {
 
 /** What all of them work on. */
 export type AdminBrokerDeps =
+  & CleanAdminDeps
   & ConfigAdminDeps
   & ConnectionAdminDeps
   & GroupAdminDeps
@@ -52,6 +57,7 @@ export function* adminProcessorEntries(
   yield* topicAdminProcessors(deps);
   yield* groupAdminProcessors(deps);
   yield* offsetAdminProcessors(deps);
+  yield* cleanAdminProcessors(deps);
   yield* configAdminProcessors(deps);
   yield* connectionAdminProcessors(deps);
   yield* statsAdminProcessors(deps);

@@ -321,3 +321,23 @@ test("315 answers rates, and 1 for a name or key that counted nothing", async ()
   });
   assertEquals(bodyText(consumed).includes('"consumeTps":0.3'), true);
 });
+
+test("317 answers every group that has positions, and the sums of their lags", async () => {
+  const { rig, table } = open();
+  rig.subscriptionGroupManager.updateSubscriptionGroupConfig({
+    ...rig.subscriptionGroupManager.findSubscriptionGroupConfig("g")!,
+  });
+  rig.consumerOffsetManager.commitOffset("x", "g", "T", 0, 4);
+  rig.consumerOffsetManager.commitOffset("x", "g", "U", 0, 1);
+  const all = bodyText(
+    await ask(table, RequestCode.GET_BROKER_CONSUME_STATS, {
+      isOrder: "false",
+    }),
+  );
+  assertEquals(/"totalDiff":(\d+)/.exec(all)?.[1], String(10 - 4 + 4 - 1));
+  assertEquals(all.includes('"g":[{'), true, all);
+  const ordered = bodyText(
+    await ask(table, RequestCode.GET_BROKER_CONSUME_STATS, { isOrder: "true" }),
+  );
+  assertEquals(ordered.includes('"consumeStatsList":[]'), true, ordered);
+});

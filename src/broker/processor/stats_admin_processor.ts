@@ -1,10 +1,13 @@
 /**
  * Where queues and groups stand, and how fast they move: GET_TOPIC_STATS_INFO (202),
- * GET_CONSUME_STATS (208), VIEW_BROKER_STATS_DATA (315); reference 2.7.
+ * GET_CONSUME_STATS (208), VIEW_BROKER_STATS_DATA (315), GET_BROKER_CONSUME_STATS (317);
+ * reference 2.7.
  */
 import { shown } from "../../base/shown.ts";
 import {
+  type ConsumeStats,
   encodeConsumeStats,
+  encodeConsumeStatsList,
   type OffsetWrapper,
 } from "../../protocol/body/consume_stats_body.ts";
 import { encodeJson } from "../../protocol/body/json_fields.ts";
@@ -13,6 +16,7 @@ import {
   type TopicOffset,
 } from "../../protocol/body/topic_stats_body.ts";
 import {
+  decodeGetConsumeStatsInBrokerHeader,
   decodeGetConsumeStatsRequestHeader,
   decodeTopicHeader,
   decodeViewBrokerStatsDataRequestHeader,
@@ -28,10 +32,12 @@ import type {
   ProcessorTable,
   RequestProcessor,
 } from "../../remoting/request_processor.ts";
+import { joinHostPort } from "../broker_addresses.ts";
 import type { BrokerOptions } from "../broker_options.ts";
 import type { BrokerStatsManager } from "../broker_stats_manager.ts";
 import type { ConsumerManager } from "../consumer_manager.ts";
 import type { ConsumerOffsetManager } from "../consumer_offset_manager.ts";
+import type { SubscriptionGroupManager } from "../subscription_group_manager.ts";
 import type { TopicConfigManager } from "../topic_config_manager.ts";
 import { bodyResponse } from "./admin_response.ts";
 
@@ -55,6 +61,7 @@ export interface StatsAdminDeps {
   readonly consumerManager: ConsumerManager;
   readonly consumerOffsetManager: ConsumerOffsetManager;
   readonly brokerStatsManager: BrokerStatsManager;
+  readonly subscriptionGroupManager: SubscriptionGroupManager;
 }
 
 /** Processors by request code. */
@@ -71,6 +78,10 @@ export function statsAdminProcessors(deps: StatsAdminDeps): ProcessorTable {
     [
       RequestCode.VIEW_BROKER_STATS_DATA,
       (_context, request) => viewBrokerStats(deps, request),
+    ],
+    [
+      RequestCode.GET_BROKER_CONSUME_STATS,
+      (_context, request) => brokerConsumeStats(deps, request),
     ],
   ]);
 }
@@ -112,18 +123,54 @@ async function consumeStats(
   request: RemotingCommand,
 ): Promise<RemotingCommand> {
   const header = decodeGetConsumeStatsRequestHeader(request.extFields);
-  const offsets: OffsetWrapper[] = [];
   const { consumerGroup: group } = header;
-  let consumeTps = 0;
-  for (const topic of topicsOf(deps, header)) {
-    consumeTps += deps.brokerStatsManager.groupGetTps(topic, group);
-    const config = deps.topicConfigManager.selectTopicConfig(topic);
-    const queueNums = config?.readQueueNums ?? 0;
-    for (let queueId = 0; queueId < queueNums; queueId++) {
-      offsets.push(await offsetOf(deps, group, topic, queueId));
-    }
+  const all: ConsumeStats[] = [];
+  for (const topic of topicsOf(deps, group, header)) {
+    all.push(await topicConsumeStats(deps, group, topic));
   }
-  return bodyResponse(encodeConsumeStats({ offsets, consumeTps }));
+  return bodyResponse(encodeConsumeStats({
+    offsets: all.flatMap((it) => it.offsets),
+    consumeTps: all.reduce((sum, it) => sum + it.consumeTps, 0),
+  }));
+}
+
+async function topicConsumeStats(
+  deps: StatsAdminDeps,
+  group: string,
+  topic: string,
+): Promise<ConsumeStats> {
+  const config = deps.topicConfigManager.selectTopicConfig(topic);
+  const queueNums = config?.readQueueNums ?? 0;
+  const offsets: OffsetWrapper[] = [];
+  for (let queueId = 0; queueId < queueNums; queueId++) {
+    offsets.push(await offsetOf(deps, group, topic, queueId));
+  }
+  const consumeTps = deps.brokerStatsManager.groupGetTps(topic, group);
+  return { offsets, consumeTps };
+}
+
+/** All groups that have positions, their topics apart; with `isOrder` ordered topics only. */
+async function brokerConsumeStats(
+  deps: StatsAdminDeps,
+  request: RemotingCommand,
+): Promise<RemotingCommand> {
+  const { isOrder } = decodeGetConsumeStatsInBrokerHeader(request.extFields);
+  const { topicConfigManager: topics } = deps;
+  const groups = new Map<string, ConsumeStats[]>();
+  for (const group of deps.subscriptionGroupManager.allGroups().keys()) {
+    const stats: ConsumeStats[] = [];
+    for (const topic of topicsOf(deps, group)) {
+      const config = topics.selectTopicConfig(topic);
+      if (config === undefined || (isOrder && !config.order)) continue;
+      stats.push(await topicConsumeStats(deps, group, topic));
+    }
+    if (stats.length > 0) groups.set(group, stats);
+  }
+  const { brokerIP1, listenPort } = deps.options();
+  return bodyResponse(encodeConsumeStatsList({
+    brokerAddr: joinHostPort(brokerIP1, listenPort),
+    groups,
+  }));
 }
 
 function viewBrokerStats(
@@ -167,11 +214,13 @@ async function offsetOf(
 /** The topics of a group that count: those it has offsets on and still subscribes. */
 function topicsOf(
   deps: StatsAdminDeps,
-  header: GetConsumeStatsRequestHeader,
+  group: string,
+  header?: GetConsumeStatsRequestHeader,
 ): readonly string[] {
-  if (header.topicList.length > 0) return header.topicList;
-  const { consumerGroup: group } = header;
-  const topics = header.topic === undefined
+  if (header !== undefined && header.topicList.length > 0) {
+    return header.topicList;
+  }
+  const topics = header?.topic === undefined
     ? deps.consumerOffsetManager.whichTopicByConsumer(group)
     : [header.topic];
   // Who is offline has no subscriptions: then all count.

@@ -26,6 +26,32 @@ export interface ConsumeStats {
 
 /** The body. */
 export function encodeConsumeStats(stats: ConsumeStats): Uint8Array {
+  return new TextEncoder().encode(writeFastjson(consumeStatsToJson(stats)));
+}
+
+/** All groups of a broker: the body of GET_BROKER_CONSUME_STATS (317). */
+export interface ConsumeStatsList {
+  readonly brokerAddr: string;
+  /** By group: one entry per topic. */
+  readonly groups: ReadonlyMap<string, readonly ConsumeStats[]>;
+}
+
+/** The body of 317; lags are summed here. */
+export function encodeConsumeStatsList(list: ConsumeStatsList): Uint8Array {
+  const all = [...list.groups.values()].flat().flatMap((it) => it.offsets);
+  const totalOf = (lag: (it: OffsetWrapper) => number) =>
+    all.reduce((sum, it) => sum + lag(it), 0);
+  return new TextEncoder().encode(writeFastjson({
+    brokerAddr: list.brokerAddr,
+    consumeStatsList: [...list.groups].map(([group, topics]) => ({
+      [group]: topics.map(consumeStatsToJson),
+    })),
+    totalDiff: totalOf((it) => it.brokerOffset - it.consumerOffset),
+    totalInflightDiff: totalOf((it) => it.pullOffset - it.consumerOffset),
+  }));
+}
+
+function consumeStatsToJson(stats: ConsumeStats): FastjsonValue {
   const offsetTable = new Map<FastjsonValue, FastjsonValue>(
     stats.offsets.map((it) => [
       messageQueueToJson(it.queue),
@@ -37,9 +63,7 @@ export function encodeConsumeStats(stats: ConsumeStats): Uint8Array {
       },
     ]),
   );
-  return new TextEncoder().encode(
-    writeFastjson({ consumeTps: stats.consumeTps, offsetTable }),
-  );
+  return { consumeTps: stats.consumeTps, offsetTable };
 }
 
 /** Reads the body; throws `BodyError`. */

@@ -142,3 +142,10 @@ export function decodeViewBrokerStatsDataRequestHeader(
     statsKey: requireText(fields, "statsKey", name),
   };
 }
+
+/** Reads the ext fields of GET_BROKER_CONSUME_STATS (317); throws `HeaderError`. */
+export function decodeGetConsumeStatsInBrokerHeader(
+  fields: ExtFields,
+): { readonly isOrder: boolean } {
+  return { isOrder: optionalBoolean(fields, "isOrder", false) };
+}
