@@ -14,6 +14,7 @@ import type {
   RemotingServerOptions,
 } from "../remoting/remoting_options.ts";
 import type { MessageStore } from "../store/message_store.ts";
+import { wasReseeded } from "../store/store_aside.ts";
 import type { MessageStoreOptions } from "../store/store_options.ts";
 import { type BrokerAddresses, joinHostPort } from "./broker_addresses.ts";
 import type { BrokerOptions } from "./broker_options.ts";
@@ -301,7 +302,10 @@ function assembleHA(
     logger: logger.child("ha"),
     masterAddressOf,
     identity,
-    haBootstrap: () => ha.options.haBootstrap,
+    haBootstrap: () =>
+      wasReseeded(ports.fileSystem, store.options)
+        ? "min"
+        : ha.options.haBootstrap,
     onFileSizeAdopted: (mappedFileSizeCommitLog) =>
       ports.configuration.found?.(
         { mappedFileSizeCommitLog },

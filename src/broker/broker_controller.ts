@@ -29,6 +29,7 @@ import {
 } from "./broker_run.ts";
 import { startErrorOf } from "./broker_start_error.ts";
 import type { HAFence } from "./ha_fence.ts";
+import { HAReseed } from "./ha_reseed.ts";
 import type { HARoleRecord } from "./ha_role_file.ts";
 
 /** What a restart changes; at most one of both. */
@@ -46,6 +47,8 @@ export class BrokerController {
    * were its start. Called with what `restart` rejects with.
    */
   onRestartFailed: ((error: unknown) => void) | null = null;
+  /** Of a slave that cannot follow. */
+  readonly reseed: HAReseed;
   readonly #ports: BrokerPorts;
   readonly #network: GatedNetwork;
   readonly #table = new Map<number, RequestProcessor>();
@@ -60,6 +63,7 @@ export class BrokerController {
     this.#ports = ports;
     this.#options = options;
     this.#network = new GatedNetwork(ports.network);
+    this.reseed = new HAReseed(this, ports);
     const { clock } = ports;
     const logger = ports.logger.child("remoting");
     this.#server = new RemotingServer(
@@ -208,6 +212,7 @@ export class BrokerController {
       table: this.#table,
       bound,
       addresses,
+      onTick: () => this.reseed.tick(),
     };
   }
 

@@ -33,6 +33,8 @@ export interface BrokerRunHost {
   readonly table: Map<number, RequestProcessor>;
   readonly bound: BoundPorts;
   readonly addresses: BrokerAddresses;
+  /** Every 100 ms, after everybody else. */
+  onTick(): void;
 }
 
 /** The record of a promotion, once the end of the log is known. */
@@ -280,6 +282,7 @@ export class BrokerRun {
     registration.tick();
     this.#host.server.tick(nowMs);
     this.#client.tick(nowMs);
+    this.#host.onTick();
   }
 }
 

@@ -50,6 +50,11 @@ const ROLE_KEYS = {
     "last",
     "Where an empty slave begins: last: the newest file of its master, min: the oldest",
   ),
+  haAutoReseed: flag(
+    true,
+    "A slave that ends below its master's first byte moves its store aside and begins anew there",
+    LIVE,
+  ),
   haAllowedPeers: text(
     "",
     "Addresses or blocks that may connect to the replication port; empty: all",

@@ -22,7 +22,7 @@ import {
 import type { HAConnectionState } from "./ha_connection_state.ts";
 import type { HAOptions } from "./ha_options.ts";
 import { LagMeter } from "./lag_meter.ts";
-import type { HAStop, MasterProbe } from "./master_probe.ts";
+import type { HAStop, LogCure, MasterProbe } from "./master_probe.ts";
 
 /** What the service needs. */
 export interface HAClientServicePorts {
@@ -43,6 +43,8 @@ export interface HAClientServiceView {
   /** Named problem and sentence; null while bytes may flow. */
   readonly problem: HAStop | null;
   readonly reason: string | null;
+  /** What puts an end to the problem; null while none is known. */
+  readonly cure: LogCure | null;
   /** Null while there is no link. */
   readonly link: HAClientView | null;
   /** Wall clock, milliseconds. */
@@ -78,6 +80,7 @@ export class HAClientService implements HAClientLinkHost {
   #retryMs = RETRY_MIN_MS;
   #problem: HAStop | null = "disconnected";
   #reason: string | null = "The address of the master is not known yet";
+  #cure: LogCure | null = null;
   #lastError: string | null = null;
   #reconnects = -1;
   #lastReadTimestamp: number | null = null;
@@ -167,6 +170,7 @@ export class HAClientService implements HAClientLinkHost {
       state: link?.state ?? this.#stateWithoutMachine(),
       problem: this.#problem,
       reason: link?.reason ?? this.#reason,
+      cure: this.#cure,
       link,
       connectedAt: current?.connectedAt ?? null,
       lastReadTimestamp: this.#lastReadTimestamp,
@@ -208,6 +212,7 @@ export class HAClientService implements HAClientLinkHost {
     const isNews = this.#problem !== problem || this.#reason !== reason;
     this.#problem = problem;
     this.#reason = reason;
+    this.#cure = null;
     this.#lastError = reason;
     this.#masterMaxOffset = null;
     if (isNews && this.#isRunning) {
@@ -284,7 +289,9 @@ export class HAClientService implements HAClientLinkHost {
     const compared = await this.#ports.probe.compare(link.address);
     if (link.isEnded) return;
     if (compared.kind === "stop") {
-      return link.end(compared.problem, compared.reason);
+      link.end(compared.problem, compared.reason);
+      this.#cure = compared.cure ?? null;
+      return;
     }
     this.#masterMaxOffset = compared.masterMaxOffset;
     this.#lag = new LagMeter();
@@ -293,6 +300,7 @@ export class HAClientService implements HAClientLinkHost {
     this.#progressMs = this.clock.monotonicMs();
     this.#problem = null;
     this.#reason = null;
+    this.#cure = null;
     this.logger.info(`Replicating from the master at ${link.address}`, {
       master: link.address,
       maxOffset: this.log.maxOffset,

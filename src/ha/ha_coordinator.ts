@@ -73,6 +73,8 @@ export class HACoordinator {
   neighbourWarning: string | null = null;
   /** Why this master accepts nothing: another broker was promoted; null: none is known. */
   fencedReason: string | null = null;
+  /** What ends the state of a slave that cannot follow, in one clause; null when nothing does. */
+  remedy: string | null = null;
   readonly #ports: HACoordinatorPorts;
   readonly #logger: Logger;
   #shown: HAStateWord | null = null;
@@ -195,7 +197,8 @@ export class HACoordinator {
     if (this.#role === "SLAVE") {
       const { problem, reason } = this.client.view();
       const info = clientInfoOf(this.client);
-      return slaveState({ info, problem, reason, neighbourWarning });
+      const { remedy } = this;
+      return slaveState({ info, problem, reason, remedy, neighbourWarning });
     }
     return masterState({
       fencedReason: this.fencedReason,

@@ -50,6 +50,8 @@ export interface HAOptions {
   readonly haAllowedPeers: string;
   /** Ours. */
   readonly haBootstrap: HABootstrap;
+  /** Ours. A slave that ends below its master's first byte begins anew by itself. */
+  readonly haAutoReseed: boolean;
   /** Ours. Synchronous puts waiting at once; the next one is not waited for. */
   readonly haPendingSyncRequestsMax: number;
 }
@@ -76,6 +78,7 @@ export const DEFAULT_HA_OPTIONS: HAOptions = Object.freeze({
   haAckAfterFlush: false,
   haAllowedPeers: "",
   haBootstrap: "last",
+  haAutoReseed: true,
   haPendingSyncRequestsMax: 100_000,
 });
 

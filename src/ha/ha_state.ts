@@ -45,6 +45,8 @@ export interface SlaveSituation {
   readonly info: HAClientRuntimeInfo;
   readonly problem: HAStop | null;
   readonly reason: string | null;
+  /** What the operator can do, in one clause. */
+  readonly remedy?: string | null;
   readonly neighbourWarning: string | null;
 }
 
@@ -101,9 +103,12 @@ export function masterState(it: MasterSituation): HAState {
 export function slaveState(it: SlaveSituation): HAState {
   if (it.problem !== null) {
     const isLost = it.problem === "disconnected";
+    const reason = isLost ? it.neighbourWarning ?? it.reason : it.reason;
+    const isCurable = it.problem === "needs-reseed" ||
+      it.problem === "diverged";
     return {
       state: it.problem,
-      reason: isLost ? it.neighbourWarning ?? it.reason : it.reason,
+      reason: isCurable && it.remedy ? `${reason}; ${it.remedy}` : reason,
     };
   }
   if (it.neighbourWarning !== null) {

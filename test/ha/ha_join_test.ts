@@ -216,7 +216,9 @@ test("a slave below the master's first byte needs a re-seed, and is told so", ()
     await sends(master, 600);
     const { mappedFileQueue } = master.controller.messageStore.commitLog;
     await mappedFileQueue.deleteFirstFiles(2);
-    slave = await startSlave(`${folder}/s`, master);
+    slave = await startSlave(`${folder}/s`, master, {
+      ha: { haAutoReseed: false },
+    });
     const reason = await stateOf(slave, "needs-reseed");
     assert(reason.includes("the master's begins at 524288"), reason);
     await stopAll(slave, master);

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { BrokerController } from "../../src/broker/broker_controller.ts";
 import type { BrokerOptions } from "../../src/broker/broker_options.ts";
+import type { FileSystem } from "../../src/io/file_system.ts";
 import type { HAOptions } from "../../src/ha/ha_options.ts";
 import type { MessageStoreOptions } from "../../src/store/store_options.ts";
 import { brokerSlices, runtime } from "../broker/broker_site.ts";
@@ -24,6 +25,7 @@ export interface PairNodeOptions {
   readonly broker?: Partial<BrokerOptions>;
   readonly store?: Partial<MessageStoreOptions>;
   readonly ha?: Partial<HAOptions>;
+  readonly fileSystem?: FileSystem;
 }
 
 /** Intervals that suit a test. */
@@ -36,7 +38,12 @@ const QUICK: Partial<HAOptions> = {
 /** Starts one node; the caller stops its controller. */
 export async function startNode(
   folder: string,
-  { broker = {}, store = {}, ha = {} }: PairNodeOptions,
+  {
+    broker = {},
+    store = {},
+    ha = {},
+    fileSystem = runtime.fileSystem,
+  }: PairNodeOptions,
 ): Promise<PairNode> {
   const logger = new FakeLogger();
   const role = broker.brokerRole ?? "ASYNC_MASTER";
@@ -57,7 +64,7 @@ export async function startNode(
     update: () => Promise.reject(new Error("not here")),
   };
   const controller = new BrokerController(
-    { ...runtime, logger, configuration },
+    { ...runtime, fileSystem, logger, configuration },
     { ...slices, ha: { ...slices.ha, ...QUICK, ...ha } },
   );
   await controller.start();
