@@ -1,0 +1,170 @@
+/** A master that was overtaken while it was away accepts nothing when it comes back. */
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import { eventually } from "../support/eventually.ts";
+import {
+  brokersAt,
+  FailoverBroker,
+  hammer,
+  inSync,
+  sendAll,
+} from "../support/failover_site.ts";
+import { PocketMQProcess } from "../support/pocketmq_process.ts";
+import { RawClient } from "../support/raw_client.ts";
+import { withTempDirectory } from "../support/temp_directory.ts";
+
+interface Pair {
+  readonly old: FailoverBroker;
+  readonly promoted: FailoverBroker;
+}
+
+/** A pair with 50 messages on both nodes; everything is gone afterwards. */
+function withPair(
+  namesrv: string,
+  folder: string,
+  run: (pair: Pair) => Promise<void>,
+): Promise<void> {
+  const old = new FailoverBroker(`${folder}/a`, namesrv, []);
+  let promoted: FailoverBroker | null = null;
+  const start = async () => {
+    await old.start();
+    promoted = new FailoverBroker(`${folder}/b`, namesrv, [
+      "brokerRole=SLAVE",
+      "brokerId=1",
+      `haMasterAddress=${old.haAddress}`,
+    ]);
+    await promoted.start();
+    assertEquals((await old.send(50)).ok, 50);
+    await inSync(old);
+    // The master knows where its slave lives, before anything happens.
+    await eventually(() => Promise.resolve(isRemembered(old, promoted!)), {
+      timeoutMs: 15_000,
+    });
+    await run({ old, promoted });
+  };
+  return start().finally(async () => {
+    await old.kill();
+    await promoted?.kill();
+  });
+}
+
+function isRemembered(old: FailoverBroker, slave: FailoverBroker): boolean {
+  try {
+    return readFileSync(`${old.folder}/config/haPeers.json`, "utf8")
+      .includes(slave.address);
+  } catch {
+    return false;
+  }
+}
+
+async function promote(broker: FailoverBroker, epoch = 1): Promise<void> {
+  await broker.process?.stop();
+  broker.writePromotion(epoch);
+  await broker.start();
+}
+
+async function assertFenced({ old, promoted }: Pair): Promise<void> {
+  const { reason, state } = await old.ha();
+  assertEquals(state, "diverged");
+  for (const it of [promoted.address, "epoch 1", "pocketmq ha demote"]) {
+    assert(String(reason).includes(it), String(reason));
+  }
+  const { ok, refused } = await old.send(20);
+  assertEquals([ok, new Set(refused)], [0, new Set([14])]);
+}
+
+test("an old master started again while the promoted one lives accepts nothing and takes no route", () =>
+  withTempDirectory(async (folder) => {
+    const server = await PocketMQProcess.start([
+      "namesrv",
+      "--namesrv-port",
+      "0",
+      "--bind",
+      "127.0.0.1",
+      "--set",
+      `kvConfigPath=${folder}/kvConfig.json`,
+    ]);
+    try {
+      const namesrv = server.address("namesrv");
+      await withPair(namesrv, folder, (it) => restarted(namesrv, it));
+    } finally {
+      await server.stop();
+    }
+  }));
+
+async function restarted(namesrv: string, pair: Pair): Promise<void> {
+  const { old, promoted } = pair;
+  await old.kill();
+  await promote(promoted);
+  await eventually(async () => {
+    const shown = await brokersAt(namesrv);
+    return shown.includes(promoted.address);
+  }, { timeoutMs: 15_000 });
+  let isOver = false;
+  const sends = hammer(old.address, () => isOver);
+  const toNew = hammer(promoted.address, () => isOver);
+  await old.start();
+  await assertFenced(pair);
+  isOver = true;
+  const before = await sends;
+  assertEquals(before.ok, 0);
+  assert(before.refused > 0);
+  const shown = await brokersAt(namesrv);
+  assert(shown.includes(promoted.address), shown);
+  assert(!shown.includes(old.address), shown);
+  const { ok, refused } = await toNew;
+  assertEquals(refused, 0);
+  assertEquals(await promoted.messageCount(), 50 + ok);
+  assertEquals(await old.messageCount(), 50);
+  // It stays so while the promoted one is away, also over a start.
+  await promoted.kill();
+  await old.kill();
+  await old.start();
+  await assertFenced(pair);
+}
+
+test("without a name server the old master asks the slave that it had", () =>
+  withTempDirectory((folder) =>
+    withPair("", folder, async (pair) => {
+      await pair.old.kill();
+      await promote(pair.promoted);
+      await pair.old.start();
+      await assertFenced(pair);
+      assertEquals((await pair.promoted.send(10)).ok, 10);
+    })
+  ));
+
+test("a master that stood still while its slave was promoted accepts nothing when it goes on", () =>
+  withTempDirectory((folder) =>
+    withPair("", folder, async (pair) => {
+      const { old, promoted } = pair;
+      const client = await RawClient.open(old.address);
+      process.kill(old.process!.pid, "SIGSTOP");
+      try {
+        await promote(promoted);
+        // Longer than what counts as a standstill; these wait in the socket of the stopped one.
+        await new Promise((resolve) => setTimeout(resolve, 3_500));
+        const sends = sendAll(client, 100);
+        process.kill(old.process!.pid, "SIGCONT");
+        const { ok, refused } = await sends;
+        assertEquals([ok, new Set(refused)], [0, new Set([14])]);
+      } finally {
+        process.kill(old.process!.pid, "SIGCONT");
+        client.close();
+      }
+      await eventually(async () => (await old.ha()).state === "diverged");
+      await assertFenced(pair);
+    })
+  ));
+
+test("a running master gives way when its slave is promoted", () =>
+  withTempDirectory((folder) =>
+    withPair("", folder, async (pair) => {
+      await promote(pair.promoted);
+      // Told by the promoted one itself; a look of its own comes a second after the slave left.
+      await eventually(async () => (await pair.old.ha()).state === "diverged");
+      await assertFenced(pair);
+    })
+  ));
