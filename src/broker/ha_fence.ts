@@ -21,6 +21,7 @@ import {
   fencedReason,
   rivalOf,
   unaskedReason,
+  unknownReason,
 } from "./ha_fence_verdict.ts";
 import type { HAPeersFile } from "./ha_peers_file.ts";
 
@@ -290,15 +291,22 @@ export class HAFence {
     if (!this.#looks.delete(look)) return;
     const { inquiry } = look;
     if (!this.#judge(inquiry) || look.isStale || !look.isWhole) return;
-    const unasked = unaskedReason(inquiry);
-    if (unasked !== null && unasked !== this.#unasked) {
-      this.#ports.logger.warn(`${unasked}; messages are taken`);
-    }
-    this.#unasked = unasked;
+    this.#doubt(inquiry);
     if (this.#state !== "asking") return;
     this.#state = "open";
     this.#refusal = null;
     this.#opened.resolve();
+  }
+
+  /** Neighbours that are away while this master runs are no news; at a start they are. */
+  #doubt(answers: FenceAnswers): void {
+    const isNews = this.#state === "asking" || answers.answeredCount > 0;
+    const doubt = unknownReason(answers) ??
+      (isNews ? unaskedReason(answers) : this.#unasked);
+    if (doubt !== null && doubt !== this.#unasked) {
+      this.#ports.logger.warn(`${doubt}; messages are taken`);
+    }
+    this.#unasked = doubt;
   }
 
   /** True when nothing that was heard speaks against this master. */

@@ -86,15 +86,19 @@ export function fencedReason(own: FenceOwner, rival: Rival): string {
     "one is gone for good, the master with `pocketmq ha promote --force`";
 }
 
-/** Why it is not sure that nobody else was promoted; null when it is, or nobody is to be asked. */
-export function unaskedReason(
-  { answeredCount, silent, unknown }: FenceAnswers,
-): string | null {
+/** Why a master that a 4.x name server shows cannot be judged; null without one. */
+export function unknownReason({ unknown }: FenceAnswers): string | null {
   const [hidden] = unknown;
-  if (hidden !== undefined) {
-    return `Name server ${hidden.namesrvAddr} shows ${hidden.address} as the master, which does not ` +
+  return hidden === undefined
+    ? null
+    : `Name server ${hidden.namesrvAddr} shows ${hidden.address} as the master, which does not ` +
       "answer: whether it was promoted is unknown";
-  }
+}
+
+/** Why nothing is known; null when somebody answered, or nobody is to be asked. */
+export function unaskedReason(
+  { answeredCount, silent }: FenceAnswers,
+): string | null {
   if (answeredCount > 0 || silent.length === 0) return null;
   return `Nobody could say whether another broker was promoted: ${
     silent.join(", ")

@@ -38,10 +38,12 @@ function withPair(
     await promoted.start();
     assertEquals((await old.send(50)).ok, 50);
     await inSync(old);
-    // The master knows where its slave lives, before anything happens.
-    await eventually(() => Promise.resolve(isRemembered(old, promoted!)), {
-      timeoutMs: 15_000,
-    });
+    // Each knows where the other lives, before anything happens.
+    const slave = promoted;
+    await eventually(
+      () => isRemembered(old, slave) && isRemembered(slave, old),
+      { timeoutMs: 15_000 },
+    );
     await run({ old, promoted });
   };
   return start().finally(async () => {
@@ -50,10 +52,10 @@ function withPair(
   });
 }
 
-function isRemembered(old: FailoverBroker, slave: FailoverBroker): boolean {
+function isRemembered(by: FailoverBroker, peer: FailoverBroker): boolean {
   try {
-    return readFileSync(`${old.folder}/config/haPeers.json`, "utf8")
-      .includes(slave.address);
+    return readFileSync(`${by.folder}/config/haPeers.json`, "utf8")
+      .includes(peer.address);
   } catch {
     return false;
   }
@@ -163,8 +165,10 @@ test("a running master gives way when its slave is promoted", () =>
   withTempDirectory((folder) =>
     withPair("", folder, async (pair) => {
       await promote(pair.promoted);
-      // Told by the promoted one itself; a look of its own comes a second after the slave left.
-      await eventually(async () => (await pair.old.ha()).state === "diverged");
+      // Told by the promoted one itself, sooner than with its own next look.
+      await eventually(async () => (await pair.old.ha()).state === "diverged", {
+        timeoutMs: 3_000,
+      });
       await assertFenced(pair);
     })
   ));
