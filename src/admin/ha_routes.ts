@@ -1,6 +1,7 @@
 /** /admin/ha: a superset of RocketMQ's HARuntimeInfo (907), same names. Unknown is null. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import { adminRoutes, ProblemError } from "./problem.ts";
+import { isHostPort } from "../model/host_port.ts";
+import { adminRoutes, PROBLEM_RESPONSE, ProblemError } from "./problem.ts";
 
 const offset = z.number().int().nullable();
 
@@ -55,6 +56,12 @@ export const HAStatusSchema = z.object({
   clusterName: z.string(),
   brokerName: z.string(),
   brokerId: z.int(),
+  /** Counts promotions in this pair. */
+  epoch: z.int(),
+  /** End of the log when this broker was last promoted; null: it never was. */
+  promotedAtOffset: offset,
+  /** `haRole.json`: a change of role at run time overrides the configuration. */
+  roleFrom: z.enum(["configuration", "haRole.json"]),
   state: z.enum([
     "healthy",
     "catching-up",
@@ -95,9 +102,37 @@ export const HAStatusSchema = z.object({
 /** The answer of GET /admin/ha. */
 export type HAStatus = z.infer<typeof HAStatusSchema>;
 
+/** POST /admin/ha/role. */
+export const HARoleChangeSchema = z.object({
+  /** MASTER: promote to the role that the master had. */
+  role: z.enum(["MASTER", "ASYNC_MASTER", "SYNC_MASTER", "SLAVE"], {
+    error: "give MASTER, ASYNC_MASTER, SYNC_MASTER or SLAVE",
+  }),
+  force: z.boolean({ error: "give true or false" }).optional(),
+  /** Of the new master's replication port, with SLAVE. */
+  masterAddress: z.string().refine(isHostPort, { error: "give host:port" })
+    .optional(),
+}).strict().openapi("HARoleChange");
+
+const HARoleChangedSchema = z.object({
+  role: z.enum(["ASYNC_MASTER", "SYNC_MASTER", "SLAVE"]),
+  brokerId: z.int(),
+  epoch: z.int(),
+  promotedAtOffset: offset,
+  /** One sentence. */
+  detail: z.string(),
+}).openapi("HARoleChanged");
+
+/** What an operator wants. */
+export type HARoleChange = z.infer<typeof HARoleChangeSchema>;
+/** What was done. */
+export type HARoleChanged = z.infer<typeof HARoleChangedSchema>;
+
 /** What these routes ask. */
 export interface HAAdmin {
   status(): HAStatus;
+  /** Resolves when the new role serves. Throws ProblemError 409 for what must not be. */
+  changeRole(change: HARoleChange): Promise<HARoleChanged>;
 }
 
 const status = createRoute({
@@ -112,17 +147,43 @@ const status = createRoute({
   },
 });
 
+const role = createRoute({
+  method: "post",
+  path: "/admin/ha/role",
+  summary: "Promotes, demotes, or changes the kind of master",
+  description:
+    "Between SLAVE and a master the broker part starts again on the same ports. 409 says in one " +
+    "sentence why the change would lose something; force overrides that.",
+  request: {
+    body: {
+      content: { "application/json": { schema: HARoleChangeSchema } },
+      required: true,
+    },
+  },
+  responses: {
+    200: {
+      description: "The role in force",
+      content: { "application/json": { schema: HARoleChangedSchema } },
+    },
+    400: PROBLEM_RESPONSE,
+    409: PROBLEM_RESPONSE,
+    503: PROBLEM_RESPONSE,
+  },
+});
+
 /** The routes. */
 export function haRoutes(admin: HAAdmin): OpenAPIHono {
   const app = adminRoutes();
   app.openapi(status, (c) => c.json(admin.status(), 200));
-  for (const path of ["/admin/ha/role", "/admin/ha/reseed"]) {
-    app.post(path, () => {
-      throw new ProblemError(
-        501,
-        "This version changes roles and re-seeds by configuration and restart only: set brokerRole, or start with an empty store",
-      );
-    });
-  }
+  app.openapi(
+    role,
+    async (c) => c.json(await admin.changeRole(c.req.valid("json")), 200),
+  );
+  app.post("/admin/ha/reseed", () => {
+    throw new ProblemError(
+      501,
+      "This version re-seeds by restart only: start with an empty store",
+    );
+  });
   return app;
 }

@@ -25,20 +25,13 @@ import type { BrokerRegistration } from "./broker_registration.ts";
 import {
   BrokerRun,
   type BrokerRunHost,
-  type PromotionRecord,
+  type RestartChanges,
 } from "./broker_run.ts";
+import { HARoleChange } from "./ha_role_change.ts";
 import { startErrorOf } from "./broker_start_error.ts";
 import type { HAFence } from "./ha_fence.ts";
 import { HAReseed } from "./ha_reseed.ts";
 import type { HARoleRecord } from "./ha_role_file.ts";
-
-/** What a restart changes; at most one of both. */
-export interface RestartChanges {
-  /** Written before `between`: whatever happens there, the next start has this role. */
-  readonly haRole?: HARoleRecord;
-  /** Made once recovery has found the end of the log, and written before anything is accepted. */
-  readonly promotion?: PromotionRecord;
-}
 
 /** One broker. */
 export class BrokerController {
@@ -49,6 +42,8 @@ export class BrokerController {
   onRestartFailed: ((error: unknown) => void) | null = null;
   /** Of a slave that cannot follow. */
   readonly reseed: HAReseed;
+  /** Promotion and demotion. */
+  readonly roles: HARoleChange;
   readonly #ports: BrokerPorts;
   readonly #network: GatedNetwork;
   readonly #table = new Map<number, RequestProcessor>();
@@ -64,6 +59,12 @@ export class BrokerController {
     this.#options = options;
     this.#network = new GatedNetwork(ports.network);
     this.reseed = new HAReseed(this, ports);
+    this.roles = new HARoleChange({
+      clock: ports.clock,
+      run: () => this.#started(),
+      configuredBrokerId: options.broker.brokerId,
+      restart: (changes, between) => this.restart(changes, between),
+    });
     const { clock } = ports;
     const logger = ports.logger.child("remoting");
     this.#server = new RemotingServer(
@@ -83,7 +84,7 @@ export class BrokerController {
   async start(): Promise<void> {
     try {
       this.#host = await this.#bind();
-      await this.#begin(this.#host, null);
+      await this.#begin(this.#host, {});
     } catch (error) {
       await this.#closePorts();
       throw startErrorOf(error, this.#options.broker.storePathRootDir);
@@ -117,8 +118,11 @@ export class BrokerController {
     await restarting;
   }
 
-  /** Takes what may change live: the slices must come from the same configuration. */
-  reconfigure(options: BrokerControllerOptions): void {
+  /**
+   * Takes what may change live: the slices must come from the same configuration. Resolves when
+   * a changed role is durable in haRole.json; rejects with `FileError`.
+   */
+  async reconfigure(options: BrokerControllerOptions): Promise<void> {
     const before = this.#options.broker;
     const broker: BrokerOptions = {
       ...options.broker,
@@ -130,7 +134,7 @@ export class BrokerController {
     };
     this.#options = { ...options, broker };
     // Between two runs the next one takes them.
-    this.#run?.reconfigure(this.#options);
+    await this.#run?.reconfigure(this.#options);
   }
 
   /** Bound ports; empty before the start. */
@@ -218,9 +222,9 @@ export class BrokerController {
 
   async #begin(
     host: BrokerRunHost,
-    promotion: PromotionRecord | null,
+    changes: RestartChanges,
   ): Promise<void> {
-    this.#run = await BrokerRun.start(host, this.#options, promotion);
+    this.#run = await BrokerRun.start(host, this.#options, changes);
     await this.#run.open();
   }
 
@@ -228,7 +232,7 @@ export class BrokerController {
     this.#started().running.ha.service.accept(connection);
 
   async #restart(
-    { haRole, promotion }: RestartChanges,
+    changes: RestartChanges,
     between?: () => Promise<void>,
   ): Promise<void> {
     const run = this.#started();
@@ -236,10 +240,10 @@ export class BrokerController {
     try {
       await run.stop(() => this.#server.pause(shutdownDrainMs));
       this.#network.close();
-      if (haRole !== undefined) await run.writeHARole(haRole);
+      if (changes.haRole) await run.writeHARole(changes.haRole);
       await between?.();
       this.#run = null;
-      await this.#begin(this.#host!, promotion ?? null);
+      await this.#begin(this.#host!, changes);
     } catch (error) {
       this.#run = null;
       await this.#closePorts();

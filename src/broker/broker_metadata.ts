@@ -98,6 +98,16 @@ export class BrokerMetadata {
     };
   }
 
+  /** Versions of the tables here. */
+  get versions(): MetadataVersions {
+    return this.#versions();
+  }
+
+  /** True when a PocketMQ slave has said that it holds exactly these tables and positions. */
+  get hasSlaveInSync(): boolean {
+    return this.#wait.isKnownToSlave(this.#versions());
+  }
+
   reconfigure(options: BrokerOptions): void {
     this.#options = options;
   }

@@ -18,7 +18,10 @@ import {
   type RunningBroker,
 } from "./broker_assembly.ts";
 import type { BoundPorts, GatedNetwork } from "./broker_ports.ts";
+import { HAMasterWatch } from "./ha_master_watch.ts";
+import { HAPeerInquiry } from "./ha_peer_inquiry.ts";
 import { HARoleFile, type HARoleRecord } from "./ha_role_file.ts";
+import { tellRole, withHARole } from "./ha_role_options.ts";
 import { ShutdownGate } from "./shutdown_gate.ts";
 
 const TICK_INTERVAL_MS = 100;
@@ -40,6 +43,14 @@ export interface BrokerRunHost {
 /** The record of a promotion, once the end of the log is known. */
 export type PromotionRecord = (maxPhyOffset: number) => HARoleRecord;
 
+/** What a restart changes; at most one of both. */
+export interface RestartChanges {
+  /** Written before the store is worked on: whatever happens then, the next start has this role. */
+  readonly haRole?: HARoleRecord;
+  /** Made once recovery has found the end of the log, and written before anything is accepted. */
+  readonly promotion?: PromotionRecord;
+}
+
 /** A started broker. */
 export class BrokerRun {
   readonly #host: BrokerRunHost;
@@ -49,6 +60,8 @@ export class BrokerRun {
   #haRole: HARoleRecord | null;
   #timer: Timer | null = null;
   #isOpen = false;
+  /** What the followed master said of itself. */
+  readonly masterWatch: HAMasterWatch;
   /** Parts by name, and the options in force. */
   running: RunningBroker;
 
@@ -59,7 +72,7 @@ export class BrokerRun {
   static async start(
     host: BrokerRunHost,
     configured: BrokerControllerOptions,
-    promotion: PromotionRecord | null,
+    changes: RestartChanges,
   ): Promise<BrokerRun> {
     const { clock, fileSystem, logger, network } = host.ports;
     const client = new RemotingClient(
@@ -76,7 +89,8 @@ export class BrokerRun {
     const store = new MessageStore(host.ports, options.store);
     try {
       await store.load();
-      if (promotion !== null) {
+      const { promotion } = changes;
+      if (promotion !== undefined) {
         // Recovery has cut the log to its last whole record: that is what is promoted.
         haRole = promotion(store.maxPhyOffset);
         await haRoleFile.write(haRole);
@@ -89,6 +103,7 @@ export class BrokerRun {
         client,
         haRoleFile,
         haRole,
+        isRoleNew: promotion !== undefined || changes.haRole !== undefined,
       });
     } catch (error) {
       await client.close();
@@ -105,12 +120,21 @@ export class BrokerRun {
       readonly client: RemotingClient;
       readonly haRoleFile: HARoleFile;
       readonly haRole: HARoleRecord | null;
+      readonly isRoleNew: boolean;
     },
   ): Promise<BrokerRun> {
-    const { store } = opened;
+    const { isRoleNew, store } = opened;
     const run = new BrokerRun(host, options, opened);
+    if (isRoleNew) run.#onRoleNew();
     await run.running.parts.dropDeletedTopics();
     await store.start();
+    if (opened.haRole !== null && options.broker.brokerRole !== "SLAVE") {
+      // What a slave had when it was promoted is as confirmed as it gets.
+      const { promotedAtOffset } = opened.haRole;
+      if (promotedAtOffset > store.replicatedOffset) {
+        store.replicatedOffset = promotedAtOffset;
+      }
+    }
     run.#letIn(options);
     return run;
   }
@@ -139,14 +163,32 @@ export class BrokerRun {
       haRoleFile,
       haRole: () => this.#haRole,
     });
+    const inquiry = new HAPeerInquiry(client);
+    this.masterWatch = new HAMasterWatch({
+      clock: host.ports.clock,
+      followedMaster: () => {
+        const { ha } = this.running;
+        return ha.client.isTransferring ? ha.masterAddress : null;
+      },
+      askOne: (address) => inquiry.askOne(address),
+    });
     client.onClosed = (address) => {
       this.running.registration.onConnectionClosed(address);
       this.running.metadata.onClientClosed(address);
     };
   }
 
-  /** Takes what may change live; names and addresses are those of `running`. */
-  reconfigure(given: BrokerControllerOptions): void {
+  /** Takes what may change live at once; resolves when haRole.json holds a changed role. */
+  async reconfigure(given: BrokerControllerOptions): Promise<void> {
+    const role = given.broker.brokerRole;
+    const isSwitched = this.#haRole !== null && this.#haRole.role !== role &&
+      this.#haRole.role !== "SLAVE" && role !== "SLAVE";
+    if (isSwitched) this.#haRole = { ...this.#haRole!, role };
+    this.#reconfigure(given);
+    if (isSwitched) await this.#haRoleFile.write(this.#haRole!);
+  }
+
+  #reconfigure(given: BrokerControllerOptions): void {
     const { running } = this;
     const before = running.options.broker;
     const options = withHARole(given, this.#haRole);
@@ -158,10 +200,21 @@ export class BrokerRun {
     running.processors.reconfigure(broker, store);
     running.registration.reconfigure(broker);
     running.ha.reconfigure(ha);
+    if (broker.brokerRole !== "SLAVE") running.ha.switchRole(broker.brokerRole);
     if (before.brokerPermission !== broker.brokerPermission) {
       // Name servers look at topics only when their version is another one.
       running.parts.topicConfigManager.updateDataVersion();
     }
+  }
+
+  /** What the log lost by the change, groups must not have behind them. */
+  #onRoleNew(): void {
+    const { consumerOffsetManager } = this.running.parts;
+    const lowered = consumerOffsetManager.lowerToEnds();
+    if (lowered === 0) return;
+    this.#host.ports.logger.child("ha").warn(
+      `Positions of ${lowered} groups were beyond the end of their queues, and are at the end now`,
+    );
   }
 
   /** What haRole.json holds; null: the configuration decides the role. */
@@ -172,6 +225,10 @@ export class BrokerRun {
   /** Asks other brokers. */
   get client(): RemotingClient {
     return this.#client;
+  }
+
+  get ports(): BrokerPorts {
+    return this.#host.ports;
   }
 
   /** Refuses messages from now on. */
@@ -275,6 +332,7 @@ export class BrokerRun {
     const nowMs = this.#host.ports.clock.nowMs();
     parts.messageStore.tick(nowMs);
     ha.tick();
+    this.masterWatch.tick();
     parts.tick(nowMs);
     metadata.tick();
     neighbours.tick();
@@ -284,40 +342,4 @@ export class BrokerRun {
     this.#client.tick(nowMs);
     this.#host.onTick();
   }
-}
-
-/** Whoever reads the configuration sees the role in force, and where it comes from. */
-function tellRole(
-  { configuration, logger }: BrokerPorts,
-  { broker }: BrokerControllerOptions,
-  { brokerId, epoch, haMasterAddress, role }: HARoleRecord,
-): void {
-  const found = haMasterAddress === undefined ? {} : { haMasterAddress };
-  configuration.found?.(
-    { brokerRole: role, brokerId, ...found },
-    "as config/haRole.json has it",
-  );
-  if (broker.brokerRole === role && broker.brokerId === brokerId) return;
-  logger.child("ha").info(
-    `This broker is a ${role} with brokerId=${brokerId}, as config/haRole.json says: that ` +
-      `overrides brokerRole=${broker.brokerRole} and brokerId=${broker.brokerId} of the configuration`,
-    { role, brokerId, epoch },
-  );
-}
-
-/** The options with the role that haRole.json holds. */
-export function withHARole(
-  options: BrokerControllerOptions,
-  record: HARoleRecord | null,
-): BrokerControllerOptions {
-  if (record === null) return options;
-  const { brokerId, haMasterAddress, role } = record;
-  return {
-    ...options,
-    broker: { ...options.broker, brokerRole: role, brokerId },
-    store: { ...options.store, brokerRole: role },
-    ha: haMasterAddress === undefined
-      ? options.ha
-      : { ...options.ha, haMasterAddress },
-  };
 }

@@ -21,6 +21,7 @@ import {
   followApacheMaster,
   followMaster,
   forgetOwn,
+  lowerToEnds,
   mergeForward,
   type OffsetMerge,
 } from "./consumer_offset_merge.ts";
@@ -33,13 +34,11 @@ import {
   topicAtGroup,
 } from "./consumer_offset_table.ts";
 import { OffsetGenerations } from "./offset_generations.ts";
-
-const REFUSAL_LOG_INTERVAL_MS = 60_000;
-
-/** What the store knows of a queue's end. */
-export interface QueueLimits {
-  maxOffsetInQueue(topic: string, queueId: number): number;
-}
+import {
+  OffsetRefusals,
+  type QueueLimits,
+  refusalOfCommit,
+} from "./offset_refusals.ts";
 
 /** The offsets. */
 export class ConsumerOffsetManager {
@@ -56,8 +55,7 @@ export class ConsumerOffsetManager {
   #isVersionOld = false;
   #otherKeys: JsonObject = {};
   #flushedMs: number;
-  #refusedCount = 0;
-  #refusalLoggedMs = -Infinity;
+  readonly #refusals: OffsetRefusals;
 
   /** `limits` null: commits beyond the end are taken, as on a slave. */
   constructor(
@@ -67,6 +65,7 @@ export class ConsumerOffsetManager {
   ) {
     this.#ports = ports;
     this.#options = options;
+    this.#refusals = new OffsetRefusals(ports);
     this.#limits = limits;
     this.#flushedMs = ports.clock.monotonicMs();
     this.#dataVersion = {
@@ -141,9 +140,10 @@ export class ConsumerOffsetManager {
     queueId: number,
     offset: number,
   ): string | undefined {
-    const refusal = this.#refusalOf(topic, queueId, offset);
+    const limits = this.#isSlave ? null : this.#limits;
+    const refusal = refusalOfCommit(topic, queueId, offset, limits);
     if (refusal !== undefined) {
-      this.#logRefusal(refusal, group, clientHost);
+      this.#refusals.onRefused(refusal, group, clientHost);
       return refusal;
     }
     const queues = this.#table.entry(group, topic);
@@ -248,6 +248,25 @@ export class ConsumerOffsetManager {
     return merge;
   }
 
+  /**
+   * For a broker whose log may have become shorter: no position lies beyond the end of its queue,
+   * or messages to come would be skipped. How many groups of a topic it concerned.
+   */
+  lowerToEnds(): number {
+    const limits = this.#limits;
+    if (limits === null) return 0;
+    const lowered = lowerToEnds(
+      this.#table,
+      (topic, queueId) => limits.maxOffsetInQueue(topic, queueId),
+    );
+    // The slaves of a master follow it down.
+    for (const [group, topic] of this.#isSlave ? [] : lowered) {
+      this.#raise(group, topic);
+    }
+    if (lowered.length > 0) this.#changedByMerge();
+    return lowered.length;
+  }
+
   /** The stored offset, or -1. */
   queryOffset(group: string, topic: string, queueId: number): number {
     return this.#table.get(group, topic)?.offsets.get(queueId) ?? -1;
@@ -334,33 +353,6 @@ export class ConsumerOffsetManager {
           },
         ),
     );
-  }
-
-  #refusalOf(
-    topic: string,
-    queueId: number,
-    offset: number,
-  ): string | undefined {
-    if (queueId < 0) return `The queueId ${queueId} is negative.`;
-    if (offset < 0) return `The commitOffset ${offset} is negative.`;
-    if (this.#limits === null || this.#isSlave) return undefined;
-    const max = this.#limits.maxOffsetInQueue(topic, queueId);
-    if (offset <= max) return undefined;
-    return `The commitOffset ${offset} is beyond the max offset ${max} of ` +
-      `queue ${queueId} of topic ${shown(topic)}.`;
-  }
-
-  #logRefusal(refusal: string, group: string, clientHost: string): void {
-    this.#refusedCount++;
-    const nowMs = this.#ports.clock.monotonicMs();
-    if (nowMs - this.#refusalLoggedMs < REFUSAL_LOG_INTERVAL_MS) return;
-    this.#refusalLoggedMs = nowMs;
-    this.#ports.logger.warn("a consumer offset was refused", {
-      reason: refusal,
-      group,
-      client: clientHost,
-      refusedSinceStart: this.#refusedCount,
-    });
   }
 
   /** Resets made here while no master lived are this master's now. */

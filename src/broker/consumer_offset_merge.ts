@@ -111,6 +111,26 @@ export function mergeForward(
   return merge.result();
 }
 
+/** Puts positions beyond the end of their queue at it. Which `[group, topic]` had any. */
+export function lowerToEnds(
+  table: ConsumerOffsetTable,
+  endOf: (topic: string, queueId: number) => number,
+): (readonly [group: string, topic: string])[] {
+  const lowered: (readonly [string, string])[] = [];
+  for (const [group, topic, queues] of table.entries()) {
+    const beyond = [...queues.offsets].filter(([queueId, offset]) =>
+      offset > endOf(topic, queueId)
+    );
+    if (beyond.length === 0) continue;
+    for (const [queueId] of beyond) {
+      queues.offsets.set(queueId, endOf(topic, queueId));
+    }
+    queues.text = undefined;
+    lowered.push([group, topic]);
+  }
+  return lowered;
+}
+
 /** Every key that either side has offsets or a generation for. */
 function keysOf(a: OffsetMergeTarget, b: OffsetMergeTarget | null) {
   const keys = new Set<string>();

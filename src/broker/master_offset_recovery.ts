@@ -107,7 +107,7 @@ export class MasterOffsetRecovery {
 
   /** From the first name server that answers. */
   async #slavesOf(
-    { brokerName }: BrokerIdentity,
+    { brokerAddr, brokerName }: BrokerIdentity,
     namesrvAddrs: readonly string[],
   ): Promise<string[]> {
     const asked = namesrvAddrs.map(async (address) => {
@@ -118,7 +118,9 @@ export class MasterOffsetRecovery {
       );
       const brokers = decodeClusterInfo(response.body).brokerAddrTable
         .get(brokerName)?.brokerAddrs ?? new Map<number, string>();
-      return [...brokers].filter(([id]) => id !== MASTER_ID)
+      // A name server may still show this broker in the place that it had as a slave.
+      return [...brokers]
+        .filter(([id, slave]) => id !== MASTER_ID && slave !== brokerAddr)
         .map(([, slave]) => slave);
     });
     try {

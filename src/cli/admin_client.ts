@@ -6,6 +6,14 @@ import { CliError } from "./cli_error.ts";
 export const DEFAULT_ADMIN = "http://127.0.0.1:10913";
 const TIMEOUT_MS = 5_000;
 
+/** What is sent beside the URL. */
+export interface AdminRequest {
+  readonly method: "POST";
+  /** Becomes JSON. */
+  readonly body: unknown;
+  readonly timeoutMs: number;
+}
+
 /** `path` at the address that `--admin` gave. Throws CliError. */
 export function adminUrl(admin: string, path: string): URL {
   try {
@@ -23,18 +31,27 @@ export function adminUrl(admin: string, path: string): URL {
 export async function askAdmin(
   context: CliContext,
   url: URL,
+  request?: AdminRequest,
 ): Promise<Response> {
   const abort = new AbortController();
-  const timer = context.runtime.clock.after(TIMEOUT_MS, () => abort.abort());
+  const timeoutMs = request?.timeoutMs ?? TIMEOUT_MS;
+  const timer = context.runtime.clock.after(timeoutMs, () => abort.abort());
   const token = context.process.env.POCKETMQ_ADMIN_TOKEN ?? "";
   const headers: Record<string, string> = token === ""
     ? {}
     : { authorization: `Bearer ${token}` };
+  if (request !== undefined) headers["content-type"] = "application/json";
   try {
-    return await fetch(url, { headers, signal: abort.signal });
+    return await fetch(url, {
+      headers,
+      signal: abort.signal,
+      ...(request === undefined
+        ? {}
+        : { method: request.method, body: JSON.stringify(request.body) }),
+    });
   } catch (error) {
     const reason = abort.signal.aborted
-      ? `no answer within ${TIMEOUT_MS / 1000} s`
+      ? `no answer within ${timeoutMs / 1000} s`
       : "nobody listens there";
     throw new CliError(`Cannot reach ${url.origin}: ${reason}`, 1, {
       cause: error,
@@ -48,8 +65,9 @@ export async function askAdmin(
 export async function adminJson(
   context: CliContext,
   url: URL,
+  request?: AdminRequest,
 ): Promise<unknown> {
-  const answer = await askAdmin(context, url);
+  const answer = await askAdmin(context, url, request);
   const text = await answer.text();
   try {
     const body = JSON.parse(text) as { detail?: unknown };

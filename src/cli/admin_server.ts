@@ -10,7 +10,7 @@ import {
 } from "../config/configuration.ts";
 import type { BrokerConfiguration, RunningBroker } from "./broker_server.ts";
 import { groupFacade } from "./facade_groups.ts";
-import { haStatus } from "./facade_ha.ts";
+import { changeRole, haStatus } from "./facade_ha.ts";
 import { messageFacade } from "./facade_messages.ts";
 import {
   clientFacade,
@@ -89,7 +89,10 @@ function facadeOf(running: RunningBroker, local: LocalBroker): AdminFacade {
       checks: () => healthChecks(running),
       metrics: () => metricsText(running),
     },
-    ha: whenReady({ status: () => haStatus(running) }),
+    ha: whenReady({
+      status: () => haStatus(running),
+      changeRole: (change) => changeRole(running, change),
+    }),
     topics: whenReady(topicFacade(running, local)),
     groups: whenReady(groupFacade(running, local)),
     messages: whenReady(messageFacade(running)),

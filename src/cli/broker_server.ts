@@ -5,7 +5,7 @@ import {
   type BrokerConfig,
   brokerSlices,
 } from "../config/broker_config.ts";
-import { checkBrokerRules } from "../config/broker_rules.ts";
+import { checkBrokerRules, checkRoleChange } from "../config/broker_rules.ts";
 import { Configuration } from "../config/configuration.ts";
 import type { Logger } from "../io/logger.ts";
 import type { NamesrvController } from "../namesrv/namesrv_controller.ts";
@@ -106,13 +106,17 @@ function configurationOf(
     read: () => readTextFile(fileSystem, configFile),
     replace: (text: string) => replaceTextFile(fileSystem, configFile, text),
   };
-  return new Configuration(
+  const configuration: BrokerConfiguration = new Configuration(
     BROKER_PROGRAM_KEYS,
     config,
     file,
     () => clock.nowMs(),
-    ({ values, origins }) => checkBrokerRules(values, origins),
+    ({ values, origins }) => {
+      checkRoleChange(configuration.values.brokerRole, values.brokerRole);
+      checkBrokerRules(values, origins);
+    },
   );
+  return configuration;
 }
 
 /** GET_BROKER_CONFIG tells ports, addresses and file sizes as they are. */

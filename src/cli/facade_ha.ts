@@ -1,5 +1,12 @@
-/** What /admin/ha says; the shape is DESIGN's contract. */
-import type { HAStatus } from "../admin/ha_routes.ts";
+/** What /admin/ha says and does; the shape of the status is DESIGN's contract. */
+import type {
+  HARoleChange,
+  HARoleChanged,
+  HAStatus,
+} from "../admin/ha_routes.ts";
+import { ProblemError } from "../admin/problem.ts";
+import type { HARoleRecord } from "../broker/ha_role_file.ts";
+import { RoleChangeRefused } from "../broker/ha_role_change.ts";
 import { clientInfoOf } from "../ha/ha_runtime_info.ts";
 import type { RunningBroker } from "./broker_server.ts";
 
@@ -16,6 +23,9 @@ export function haStatus({ broker }: RunningBroker): HAStatus {
     clusterName,
     brokerName,
     brokerId,
+    epoch: broker.haRole?.epoch ?? 0,
+    promotedAtOffset: broker.haRole?.promotedAtOffset || null,
+    roleFrom: broker.haRole === null ? "configuration" : "haRole.json",
     ...ha.state(),
     haAddress: haServerAddr,
     master: isMaster,
@@ -36,4 +46,65 @@ export function haStatus({ broker }: RunningBroker): HAStatus {
     fencingReason: broker.fence.unaskedReason,
     metadata: broker.metadata.status(),
   };
+}
+
+/** Promotes, demotes, or changes the kind of master. Throws ProblemError. */
+export async function changeRole(
+  running: RunningBroker,
+  { force = false, masterAddress, role }: HARoleChange,
+): Promise<HARoleChanged> {
+  const { broker } = running;
+  const before = broker.ha.role;
+  if (role === "SLAVE") {
+    return await decided(broker.roles.demote({
+      force,
+      ...(masterAddress === undefined
+        ? {}
+        : { haMasterAddress: masterAddress }),
+    }));
+  }
+  if (masterAddress !== undefined) {
+    throw new ProblemError(400, "Field masterAddress: a master has no master", [
+      { field: "masterAddress", message: "leave it out, or give role SLAVE" },
+    ]);
+  }
+  if (before === "SLAVE" || role === "MASTER") {
+    return await decided(
+      broker.roles.promote({ force, ...(role === "MASTER" ? {} : { role }) }),
+    );
+  }
+  await running.configuration.update(new Map([["brokerRole", role]]));
+  return {
+    role,
+    brokerId: broker.identity.brokerId,
+    epoch: broker.haRole?.epoch ?? 0,
+    promotedAtOffset: broker.haRole?.promotedAtOffset || null,
+    detail: before === role
+      ? `This broker is a ${role} already`
+      : `This broker is a ${role} now, and was a ${before}`,
+  };
+}
+
+async function decided(
+  change: Promise<HARoleRecord & { readonly detail: string }>,
+): Promise<HARoleChanged> {
+  try {
+    const { brokerId, detail, epoch, promotedAtOffset, role } = await change;
+    return {
+      role,
+      brokerId,
+      epoch,
+      promotedAtOffset: promotedAtOffset || null,
+      detail,
+    };
+  } catch (error) {
+    if (!(error instanceof RoleChangeRefused)) throw error;
+    throw new ProblemError(
+      409,
+      error.message,
+      error.isForcible
+        ? [{ field: "force", message: "true does it all the same" }]
+        : [],
+    );
+  }
 }

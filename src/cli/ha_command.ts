@@ -1,13 +1,13 @@
 /** `pocketmq ha`: replication of one broker, over its admin port. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { DEFAULT_ADMIN } from "./admin_client.ts";
 import type { CliContext } from "./cli_context.ts";
 import { commandOf, wholeNumber, withJson } from "./options.ts";
-import type { HAStatusFlags } from "./run_ha.ts";
+import type { HADemoteFlags, HAPromoteFlags, HAStatusFlags } from "./run_ha.ts";
 
 /** The definition. */
 export function haCommand(context: CliContext): Command {
-  const command = commandOf("ha", "replication: state, peers and lag");
+  const command = commandOf("ha", "replication: state, promotion and demotion");
   command.addCommand(
     withJson(commandOf("status", "the pair as one broker sees it"))
       .option("--admin <url>", "admin port", DEFAULT_ADMIN)
@@ -22,5 +22,33 @@ export function haCommand(context: CliContext): Command {
         await haStatus(context, flags);
       }),
   );
+  command.addCommand(
+    withRoleFlags(commandOf("promote", "make this slave the master"))
+      .addOption(
+        new Option("--role <role>", "else the role that the master had")
+          .choices(["SYNC_MASTER", "ASYNC_MASTER"]),
+      )
+      .action(async (flags: HAPromoteFlags) => {
+        const { haPromote } = await import("./run_ha.ts");
+        await haPromote(context, flags);
+      }),
+  );
+  command.addCommand(
+    withRoleFlags(commandOf("demote", "make this master a slave"))
+      .option(
+        "--master <host:port>",
+        "replication port of the new master (else as name servers say)",
+      )
+      .action(async (flags: HADemoteFlags) => {
+        const { haDemote } = await import("./run_ha.ts");
+        await haDemote(context, flags);
+      }),
+  );
   return command;
+}
+
+function withRoleFlags(command: Command): Command {
+  return withJson(command)
+    .option("--admin <url>", "admin port", DEFAULT_ADMIN)
+    .option("--force", "also when something may be lost");
 }

@@ -1,5 +1,9 @@
 /** The work of `pocketmq ha`. */
-import type { HAStatus } from "../admin/ha_routes.ts";
+import type {
+  HARoleChange,
+  HARoleChanged,
+  HAStatus,
+} from "../admin/ha_routes.ts";
 import { adminJson, adminUrl } from "./admin_client.ts";
 import { type CliContext, printLine } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
@@ -13,7 +17,26 @@ export interface HAStatusFlags {
   readonly json?: boolean;
 }
 
+/** Options of both changes of role. */
+interface HARoleFlags {
+  readonly admin: string;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+/** Options of `ha promote`. */
+export interface HAPromoteFlags extends HARoleFlags {
+  readonly role?: "SYNC_MASTER" | "ASYNC_MASTER";
+}
+
+/** Options of `ha demote`. */
+export interface HADemoteFlags extends HARoleFlags {
+  readonly master?: string;
+}
+
 const WATCH_INTERVAL_MS = 2_000;
+/** A change stops the broker part (10 s at most) and opens the store again. */
+const ROLE_TIMEOUT_MS = 120_000;
 
 /** `ha status`. Exit code 1 when the pair is not as it should be. */
 export async function haStatus(
@@ -33,6 +56,47 @@ export async function haStatus(
       );
     }
   } while (flags.watch === true);
+}
+
+/** `ha promote`. Throws CliError with the sentence of a refusal. */
+export async function haPromote(
+  context: CliContext,
+  flags: HAPromoteFlags,
+): Promise<void> {
+  const { role } = await statusOf(context, adminUrl(flags.admin, "/admin/ha"));
+  if (role !== "SLAVE") {
+    throw new CliError(
+      `This broker is a ${role}: only a SLAVE can be promoted`,
+      1,
+    );
+  }
+  await changeRole(context, flags, { role: flags.role ?? "MASTER" });
+}
+
+/** `ha demote`. Throws CliError with the sentence of a refusal. */
+export async function haDemote(
+  context: CliContext,
+  flags: HADemoteFlags,
+): Promise<void> {
+  const { master } = flags;
+  await changeRole(context, flags, {
+    role: "SLAVE",
+    ...(master === undefined ? {} : { masterAddress: master }),
+  });
+}
+
+async function changeRole(
+  context: CliContext,
+  { admin, force = false, json }: HARoleFlags,
+  change: HARoleChange,
+): Promise<void> {
+  const changed = await adminJson(context, adminUrl(admin, "/admin/ha/role"), {
+    method: "POST",
+    body: { ...change, force },
+    timeoutMs: ROLE_TIMEOUT_MS,
+  }) as HARoleChanged;
+  if (json === true) printJson(context, changed);
+  else printLine(context, changed.detail);
 }
 
 async function statusOf(context: CliContext, url: URL): Promise<HAStatus> {
@@ -63,6 +127,11 @@ export function statusText(status: HAStatus): string {
   const lines = [
     `${role} ${brokerName} (id ${brokerId}) at ${haAddress}: ${state}`,
   ];
+  if (status.roleFrom === "haRole.json") {
+    lines.push(
+      `epoch ${status.epoch}; haRole.json overrides the configuration`,
+    );
+  }
   if (reason !== null) lines.push(reason);
   lines.push(logLine(status));
   if (status.haClientRuntimeInfo !== null) lines.push(masterTable(status));

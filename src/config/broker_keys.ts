@@ -1,5 +1,5 @@
 /** The keys of the broker room (reference 15.1), spelled as Apache spells them. */
-import type { BrokerOptions } from "../broker/broker_options.ts";
+import type { BrokerOptions, BrokerRole } from "../broker/broker_options.ts";
 import {
   addresses,
   choice,
@@ -46,11 +46,17 @@ const IDENTITY_KEYS = {
     errorOf: nameError,
   }),
   brokerId: integer(0, "0: master, above: slave"),
-  brokerRole: choice(
-    ["ASYNC_MASTER", "SYNC_MASTER", "SLAVE"],
-    "ASYNC_MASTER",
-    "Role of this broker",
-  ),
+  brokerRole: {
+    ...choice(
+      ["ASYNC_MASTER", "SYNC_MASTER", "SLAVE"],
+      "ASYNC_MASTER",
+      "Role of this broker; masters change between SYNC and ASYNC live",
+      LIVE,
+    ),
+    // To and from SLAVE the broker part starts again: see `pocketmq ha`.
+    isLiveBetween: (from: BrokerRole, to: BrokerRole) =>
+      from !== "SLAVE" && to !== "SLAVE",
+  },
   haListenPort: port(0, "Replication port; 0: listenPort+1"),
   brokerPermission: integer(
     6,

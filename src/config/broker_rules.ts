@@ -44,6 +44,21 @@ export function checkBrokerRules(values: BrokerValues, origins: Origins): void {
   throwFirst(errors);
 }
 
+/** Throws a ConfigError for a change of a running broker that is more than a change of a key. */
+export function checkRoleChange(
+  from: BrokerValues["brokerRole"],
+  to: BrokerValues["brokerRole"],
+): void {
+  if (from === to || (from !== "SLAVE" && to !== "SLAVE")) return;
+  throw new ConfigError(
+    "brokerRole",
+    to,
+    from === "SLAVE"
+      ? "this broker is a SLAVE; `pocketmq ha promote` makes it a master"
+      : `this broker is a ${from}; \`pocketmq ha demote\` makes it a SLAVE`,
+  );
+}
+
 type Refuse = (key: keyof BrokerValues & string, hint: string) => void;
 
 /** A slave has a master's name and an id of its own; masters are number 0. */

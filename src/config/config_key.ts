@@ -21,6 +21,8 @@ export interface ConfigKey<T> {
   readonly doc: string;
   /** True when a change takes effect without restart. */
   readonly isLive: boolean;
+  /** Of a live key: which changes need none; absent: all. */
+  isLiveBetween?(from: T, to: T): boolean;
   /** True when the value is never shown. */
   readonly isSecret: boolean;
   /** Other spellings: RocketMQ 4.9 against 5.x. */

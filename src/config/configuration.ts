@@ -74,9 +74,12 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set([
 
 /** The configuration of one running program. */
 export class Configuration<K extends ConfigKeys> {
-  /** Called with the new values after a change that holds at once. */
+  /** Called with the new values after a change that holds at once; `update` waits for it. */
   onChanged:
-    | ((values: ValuesOf<K>, changed: readonly string[]) => void)
+    | ((
+      values: ValuesOf<K>,
+      changed: readonly string[],
+    ) => unknown)
     | null = null;
 
   readonly #keys: K;
@@ -188,8 +191,53 @@ export class Configuration<K extends ConfigKeys> {
       ...effective,
       values: { ...effective.values, ...next } as ValuesOf<K>,
     });
-    const isPersisted = await this.#persist(accepted);
-    return { ...this.#apply(next, LIVE_ORIGIN), unknown, isPersisted };
+    const found = this.#takeFound(next);
+    for (const key of found) accepted.delete(key);
+    const isPersisted = await this.#persist(accepted) ||
+      found.length > 0 && accepted.size === 0;
+    const { changed, afterRestart } = this.#apply(next, LIVE_ORIGIN);
+    if (found.length + changed.length > 0) {
+      await this.#tell([...found, ...changed]);
+    }
+    return {
+      changed: [...found, ...changed],
+      afterRestart,
+      unknown,
+      isPersisted,
+    };
+  }
+
+  /**
+   * What the start found in the place of a configured value is changed there, not in the file,
+   * and taken out of `next`. Whoever found it keeps it.
+   */
+  #takeFound(next: Record<string, unknown>): string[] {
+    const taken: string[] = [];
+    for (const [key, value] of Object.entries(next)) {
+      const found = this.#found.get(key);
+      if (found === undefined || value === found.value) continue;
+      if (!this.#isLive(key, found.value, value)) continue;
+      this.#found.set(key, { value, origin: LIVE_ORIGIN });
+      delete next[key];
+      taken.push(key);
+    }
+    return taken;
+  }
+
+  #isLive(key: string, from: unknown, to: unknown): boolean {
+    const { isLive, isLiveBetween } = this.#keys[key]!;
+    return isLive && (isLiveBetween?.(from, to) ?? true);
+  }
+
+  /** Counts a change and tells it. */
+  async #tell(changed: readonly string[]): Promise<void> {
+    const { stateVersion, counter } = this.#version;
+    this.#version = {
+      stateVersion,
+      timestamp: this.#nowMs(),
+      counter: counter + 1,
+    };
+    await this.onChanged?.(this.values, changed);
   }
 
   /** Takes over what differs in a newly loaded configuration (SIGHUP). */
@@ -197,6 +245,9 @@ export class Configuration<K extends ConfigKeys> {
     const next: Record<string, unknown> = {};
     for (const key of Object.keys(this.#keys)) next[key] = loaded.values[key];
     const change = this.#apply(next, null, loaded);
+    if (change.changed.length > 0) {
+      this.#tell(change.changed).catch(() => {}); // Whoever fails says so.
+    }
     return { ...change, unknown: [], isPersisted: false };
   }
 
@@ -211,7 +262,7 @@ export class Configuration<K extends ConfigKeys> {
     const afterRestart: string[] = [];
     for (const [key, value] of Object.entries(next)) {
       if (value === values[key]) continue;
-      if (!this.#keys[key]!.isLive) {
+      if (!this.#isLive(key, values[key], value)) {
         afterRestart.push(key);
         continue;
       }
@@ -225,13 +276,6 @@ export class Configuration<K extends ConfigKeys> {
         values: Object.freeze(values) as ValuesOf<K>,
         origins: origins as LoadedConfig<K>["origins"],
       };
-      const { stateVersion, counter } = this.#version;
-      this.#version = {
-        stateVersion,
-        timestamp: this.#nowMs(),
-        counter: counter + 1,
-      };
-      this.onChanged?.(this.values, changed);
     }
     return { changed, afterRestart };
   }

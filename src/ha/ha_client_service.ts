@@ -23,6 +23,7 @@ import type { HAConnectionState } from "./ha_connection_state.ts";
 import type { HAOptions } from "./ha_options.ts";
 import { LagMeter } from "./lag_meter.ts";
 import type { HAStop, LogCure, MasterProbe } from "./master_probe.ts";
+import { MasterStanding, type MasterStandingView } from "./master_standing.ts";
 
 /** What the service needs. */
 export interface HAClientServicePorts {
@@ -87,6 +88,7 @@ export class HAClientService implements HAClientLinkHost {
   #lastWriteTimestamp: number | null = null;
   #masterMaxOffset: number | null = null;
   #lag = new LagMeter();
+  readonly #standing = new MasterStanding();
   #nextProbeMs = 0;
   /** When bytes came last, or none were due. */
   #progressMs = 0;
@@ -108,6 +110,12 @@ export class HAClientService implements HAClientLinkHost {
   get isTransferring(): boolean {
     const link = this.#link;
     return link !== null && link.machine !== null && !link.isEnded;
+  }
+
+  /** Where this slave stands, or stood when the link ended. */
+  get standing(): MasterStandingView {
+    this.#noteStanding();
+    return this.#standing.view;
   }
 
   /** `host:port` of the master's HA port; another one ends the link. */
@@ -207,6 +215,16 @@ export class HAClientService implements HAClientLinkHost {
     this.#fail(problem, reason);
   }
 
+  #noteStanding(): void {
+    const { maxOffset } = this.log;
+    const masterMaxOffset = this.#masterMaxOffset;
+    if (masterMaxOffset === null) return;
+    this.#standing.onFollows(
+      masterMaxOffset - maxOffset,
+      this.#lag.lagMs(maxOffset, this.clock.monotonicMs()),
+    );
+  }
+
   /** Names what is wrong, and plans the next attempt. */
   #fail(problem: HAStop, reason: string): void {
     const isNews = this.#problem !== problem || this.#reason !== reason;
@@ -214,6 +232,7 @@ export class HAClientService implements HAClientLinkHost {
     this.#reason = reason;
     this.#cure = null;
     this.#lastError = reason;
+    this.#noteStanding();
     this.#masterMaxOffset = null;
     if (isNews && this.#isRunning) {
       this.logger.warn(reason, { problem, master: this.#masterAddr });
@@ -289,6 +308,7 @@ export class HAClientService implements HAClientLinkHost {
     const compared = await this.#ports.probe.compare(link.address);
     if (link.isEnded) return;
     if (compared.kind === "stop") {
+      this.#standing.onStopped(compared.problem, compared.reason);
       link.end(compared.problem, compared.reason);
       this.#cure = compared.cure ?? null;
       return;

@@ -227,6 +227,14 @@ export class HACoordinator {
     } else this.#logger.warn(message, { state });
   }
 
+  /** From one kind of master to the other; a SLAVE becomes one by a restart of the broker part. */
+  switchRole(role: Exclude<HARole, "SLAVE">): void {
+    if (this.#role === "SLAVE" || this.#role === role) return;
+    this.#role = role;
+    this.store.isSync = role === "SYNC_MASTER";
+    this.#logger.info(`This broker is a ${role} from now on`, { role });
+  }
+
   reconfigure(options: HAOptions): void {
     this.#options = options;
     this.service.reconfigure(options);

@@ -34,12 +34,33 @@ test("adminApp() serves metrics, OpenAPI and the dashboard", async () => {
 test("GET /admin/ha has the shape of the contract", async () => {
   const { ask } = fakeApp();
   assertEquals((await ask("GET", "/admin/ha")).body, ALONE);
-  const role = await ask("POST", "/admin/ha/role", { role: "SLAVE" });
-  assertEquals(role.status, 501);
+});
+
+test("POST /admin/ha/role changes the role, or says why not", async () => {
+  const { ask } = fakeApp();
+  const role = (body: unknown) => ask("POST", "/admin/ha/role", body);
+  const refused = await role({ role: "SLAVE" });
+  assertEquals([refused.status, refused.body.detail], [
+    409,
+    "No slave is in sync",
+  ]);
   assertEquals(
-    role.headers.get("content-type"),
+    refused.headers.get("content-type"),
     "application/problem+json",
   );
+  const forced = await role({ role: "MASTER", force: true });
+  assertEquals([forced.status, forced.body.role], [200, "SYNC_MASTER"]);
+  const wrong: [unknown, string][] = [
+    [{}, "role"],
+    [{ role: "LEADER" }, "role"],
+    [{ role: "SLAVE", force: "yes" }, "force"],
+    [{ role: "SLAVE", masterAddress: "nowhere" }, "masterAddress"],
+    [{ role: "SLAVE", master: "10.0.0.5:10912" }, "master"],
+  ];
+  for (const [body, field] of wrong) {
+    const answer = await role(body);
+    assertEquals([answer.status, answer.body.errors[0].field], [400, field]);
+  }
 });
 
 test("/admin/topics creates, shows, changes and deletes", async () => {

@@ -16,6 +16,9 @@ export const ALONE: HAStatus = {
   clusterName: "DefaultCluster",
   brokerName: "broker-a",
   brokerId: 0,
+  epoch: 0,
+  promotedAtOffset: null,
+  roleFrom: "configuration",
   state: "alone",
   reason: "No slave is connected",
   haAddress: null,
@@ -82,7 +85,23 @@ export function fakeFacade() {
       metrics: () =>
         Promise.resolve({ contentType: "text/plain", text: "a 1\n" }),
     },
-    ha: { status: () => ALONE },
+    ha: {
+      status: () => ALONE,
+      changeRole: ({ force, role }) => {
+        if (force !== true) {
+          throw new ProblemError(409, "No slave is in sync", [
+            { field: "force", message: "true does it all the same" },
+          ]);
+        }
+        return Promise.resolve({
+          role: role === "MASTER" ? "SYNC_MASTER" : role,
+          brokerId: role === "SLAVE" ? 1 : 0,
+          epoch: 1,
+          promotedAtOffset: 4_096,
+          detail: "done",
+        });
+      },
+    },
     topics: {
       topics: () => [...topics.values()],
       topic: (it) => topics.get(it),

@@ -107,6 +107,13 @@ export class WaitMetadataChangeProcessor {
     return false;
   }
 
+  /** True while a slave that has these versions waits for others. */
+  isKnownToSlave(versions: MetadataVersions): boolean {
+    return [...this.#waiting.values()].some(({ known }) =>
+      isSameVersions(known, versions)
+    );
+  }
+
   onConnectionClosed(connection: RemotingConnection): void {
     this.#readable.delete(connection);
     this.#waiting.delete(connection);

@@ -1,0 +1,283 @@
+/**
+ * HARoleChange: promotes and demotes the broker of this process. It gathers what the decision
+ * depends on, decides (`ha_role_decision.ts`) and has the broker part started again.
+ */
+import type { HARole } from "../ha/ha_coordinator.ts";
+import type { Clock } from "../io/clock.ts";
+import type { BrokerRun, RestartChanges } from "./broker_run.ts";
+import { metadataAddressOf } from "./metadata_address.ts";
+import type { HARoleRecord } from "./ha_role_file.ts";
+import { type HAPeerAnswer, HAPeerInquiry } from "./ha_peer_inquiry.ts";
+import {
+  refusalOfDemotion,
+  refusalOfPromotion,
+  type RoleRefusal,
+} from "./ha_role_decision.ts";
+import { prepareDemotion } from "./ha_demotion.ts";
+
+/** The change would lose something, or cannot be: one sentence. */
+export class RoleChangeRefused extends Error {
+  override readonly name = "RoleChangeRefused";
+  constructor(reason: string, readonly isForcible: boolean) {
+    super(reason);
+  }
+}
+
+/** What an operator asks for. */
+export interface RoleChangeRequest {
+  /** Overrides refusals that can be overridden. */
+  readonly force: boolean;
+}
+
+/** A promotion. */
+export interface PromotionRequest extends RoleChangeRequest {
+  /** Absent: the role that the master had, ASYNC_MASTER if nobody knows it. */
+  readonly role?: Exclude<HARole, "SLAVE">;
+}
+
+/** A demotion. */
+export interface DemotionRequest extends RoleChangeRequest {
+  /** `host:port` of the new master's HA port; absent: as configured, or as name servers say. */
+  readonly haMasterAddress?: string;
+}
+
+/** What was done. */
+export interface RoleChanged extends HARoleRecord {
+  /** One sentence for the operator. */
+  readonly detail: string;
+}
+
+/** What it needs of the controller. */
+export interface HARoleChangePorts {
+  readonly clock: Clock;
+  run(): BrokerRun;
+  /** brokerId of the configuration, whatever haRole.json says. */
+  readonly configuredBrokerId: number;
+  restart(
+    changes: RestartChanges,
+    between?: () => Promise<void>,
+  ): Promise<void>;
+}
+
+/** How long a pair that is nearly in sync is waited for. */
+const SYNC_WAIT_MS = 5_000;
+const SYNC_LOOK_MS = 200;
+
+/** Changes of role, one at a time. */
+export class HARoleChange {
+  readonly #ports: HARoleChangePorts;
+  #isRunning = false;
+
+  constructor(ports: HARoleChangePorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Makes this slave the master of its pair. Rejects with `RoleChangeRefused`, and then nothing
+   * has changed; else as `BrokerController.restart`.
+   */
+  promote(request: PromotionRequest): Promise<RoleChanged> {
+    return this.#alone(() => this.#promote(request));
+  }
+
+  /** Makes this master a slave. Rejects as `promote`. */
+  demote(request: DemotionRequest): Promise<RoleChanged> {
+    return this.#alone(() => this.#demote(request));
+  }
+
+  async #alone<T>(change: () => Promise<T>): Promise<T> {
+    if (this.#isRunning) {
+      throw new RoleChangeRefused("A change of the role is on its way", false);
+    }
+    this.#isRunning = true;
+    try {
+      return await change();
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  async #promote(request: PromotionRequest): Promise<RoleChanged> {
+    let peers: HAPeerAnswer[] = [];
+    const overridden = await this.#decide(request.force, async () => {
+      peers = await this.#peers();
+      return await this.#refusalOfPromotion(peers);
+    });
+    const run = this.#ports.run();
+    const { haRole, masterWatch, running: { parts } } = run;
+    const former = masterWatch.last ??
+      peers.find(({ role }) => role !== "SLAVE");
+    const epochs = [
+      haRole?.epoch ?? 0,
+      former?.epoch ?? 0,
+      parts.topicConfigManager.dataVersion.stateVersion,
+      ...peers.map((it) => it.epoch),
+    ];
+    const masterRole = former?.role === "SYNC_MASTER"
+      ? "SYNC_MASTER"
+      : "ASYNC_MASTER";
+    const record = (promotedAtOffset: number): HARoleRecord => ({
+      role: request.role ?? masterRole,
+      brokerId: 0,
+      epoch: Math.max(...epochs) + 1,
+      promotedAtOffset,
+    });
+    await this.#ports.restart({ promotion: record });
+    const changed = this.#ports.run().haRole!;
+    return {
+      ...changed,
+      detail:
+        `This broker is the ${changed.role} of epoch ${changed.epoch}, promoted at offset ` +
+        `${changed.promotedAtOffset}` + despite(overridden),
+    };
+  }
+
+  async #refusalOfPromotion(
+    peers: readonly HAPeerAnswer[],
+  ): Promise<RoleRefusal | null> {
+    const { ha, parts } = this.#ports.run().running;
+    const { maxPhyOffset } = parts.messageStore;
+    return refusalOfPromotion({
+      role: ha.role,
+      maxOffset: maxPhyOffset,
+      standing: ha.client.standing,
+      peers,
+      differingTables: await this.#differingTables(peers, ha.masterAddress),
+    });
+  }
+
+  /** The former master, if it lives as a slave and its tables are other ones than here. */
+  async #differingTables(
+    peers: readonly HAPeerAnswer[],
+    formerMaster: string | null,
+  ): Promise<string | null> {
+    const { client, running: { metadata } } = this.#ports.run();
+    const isAlive = peers.some((it) =>
+      it.address === formerMaster && it.maxOffset !== null
+    );
+    if (!isAlive || formerMaster === null) return null;
+    try {
+      const inquiry = new HAPeerInquiry(client);
+      const isSame = await inquiry.hasTables(formerMaster, metadata.versions);
+      return isSame ? null : formerMaster;
+    } catch {
+      return null; // It has gone since it answered.
+    }
+  }
+
+  async #demote(request: DemotionRequest): Promise<RoleChanged> {
+    let peers: HAPeerAnswer[] = [];
+    const overridden = await this.#decide(request.force, async () => {
+      peers = await this.#peers(request.haMasterAddress);
+      return this.#refusalOfDemotion(request, peers);
+    });
+    const run = this.#ports.run();
+    const { haMasterAddress } = request;
+    const record: HARoleRecord = {
+      role: "SLAVE",
+      brokerId: await this.#freeBrokerId(),
+      epoch: run.haRole?.epoch ?? 0,
+      promotedAtOffset: run.haRole?.promotedAtOffset ?? 0,
+      ...(haMasterAddress === undefined ? {} : { haMasterAddress }),
+    };
+    const master = peers.find((it) => it.role !== "SLAVE") ?? null;
+    const prepared = prepareDemotion(run, master);
+    await this.#ports.restart({ haRole: record }, prepared.between);
+    const isSwap = master === null;
+    return {
+      ...record,
+      detail: `This broker is a SLAVE with brokerId=${record.brokerId}` +
+        (isSwap
+          ? "; promote the slave that takes its place with `pocketmq ha promote` there"
+          : ` of the master at ${master.address}`) +
+        prepared.detail() + despite(overridden),
+    };
+  }
+
+  #refusalOfDemotion(
+    { haMasterAddress }: DemotionRequest,
+    peers: readonly HAPeerAnswer[],
+  ): RoleRefusal | null {
+    const { haRole, running: { ha, metadata, options } } = this.#ports.run();
+    return refusalOfDemotion({
+      role: ha.role,
+      epoch: haRole?.epoch ?? 0,
+      isSuperseded: ha.state().state === "diverged",
+      peers,
+      inSyncSlaveNums: ha.service.inSyncSlaveNums,
+      areTablesInSync: metadata.hasSlaveInSync,
+      canFindMaster: haMasterAddress !== undefined ||
+        ha.options.haMasterAddress !== "" ||
+        namesrvsOf(options.broker.namesrvAddr).length > 0,
+    });
+  }
+
+  /**
+   * The refusal that `force` overrides, null without one; waits a little for one that may be
+   * over in a moment. Throws `RoleChangeRefused`.
+   */
+  async #decide(
+    isForced: boolean,
+    refusalNow: () => Promise<RoleRefusal | null>,
+  ): Promise<RoleRefusal | null> {
+    const { clock } = this.#ports;
+    const deadlineMs = clock.monotonicMs() + SYNC_WAIT_MS;
+    for (;;) {
+      const refusal = await refusalNow();
+      if (refusal === null) return null;
+      const waits = refusal.isTransient && clock.monotonicMs() < deadlineMs;
+      if (!waits) {
+        if (isForced && refusal.isForcible) return refusal;
+        throw new RoleChangeRefused(refusal.reason, refusal.isForcible);
+      }
+      await new Promise<void>((resolve) => clock.after(SYNC_LOOK_MS, resolve));
+    }
+  }
+
+  /** The other brokers of this pair that answer now; `haAddress` belongs to one of them. */
+  async #peers(haAddress?: string): Promise<HAPeerAnswer[]> {
+    const { client, running: { ha, identity, options } } = this
+      .#ports.run();
+    const inquiry = new HAPeerInquiry(client);
+    const members = await inquiry.members(
+      namesrvsOf(options.broker.namesrvAddr),
+      identity.brokerName,
+    );
+    const addresses = new Set(members.flatMap((it) => [...it.values()]));
+    const named = metadataAddressOf({
+      masterAddressKey: ha.options.masterAddress || null,
+      haAddress: (haAddress ?? ha.options.haMasterAddress) || null,
+      masterAddr: null,
+    });
+    for (const it of [ha.masterAddress, ha.registeredMasterAddr, named]) {
+      if (it !== null) addresses.add(it);
+    }
+    addresses.delete(identity.brokerAddr);
+    const answers = await inquiry.ask(addresses);
+    return answers.filter((it) => it.brokerName === identity.brokerName);
+  }
+
+  /** The configured one; else the lowest that no name server shows. */
+  async #freeBrokerId(): Promise<number> {
+    const { configuredBrokerId } = this.#ports;
+    if (configuredBrokerId > 0) return configuredBrokerId;
+    const { client, running: { identity, options } } = this.#ports.run();
+    const members = await new HAPeerInquiry(client).members(
+      namesrvsOf(options.broker.namesrvAddr),
+      identity.brokerName,
+    );
+    let brokerId = 1;
+    while (members.some((it) => it.has(brokerId))) brokerId++;
+    return brokerId;
+  }
+}
+
+function despite(overridden: RoleRefusal | null): string {
+  return overridden === null ? "" : `; forced, although: ${overridden.reason}`;
+}
+
+function namesrvsOf(namesrvAddr: string): string[] {
+  return namesrvAddr.split(";").map((it) => it.trim()).filter((it) =>
+    it !== ""
+  );
+}

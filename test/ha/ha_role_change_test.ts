@@ -1,0 +1,174 @@
+/** Promotion and demotion of brokers in this process, without a name server. */
+import { test } from "node:test";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { RoleChangeRefused } from "../../src/broker/ha_role_change.ts";
+import { eventually } from "../support/eventually.ts";
+import { RawClient } from "../support/raw_client.ts";
+import { withTempDirectory } from "../support/temp_directory.ts";
+import {
+  caughtUp,
+  logBytes,
+  type PairNode,
+  sends,
+  startMaster,
+  startSlave,
+  stopAll,
+} from "./pair_site.ts";
+
+const inPair = (
+  run: (master: PairNode, slave: PairNode, folder: string) => Promise<void>,
+) =>
+  withTempDirectory(async (folder) => {
+    const broker = { brokerRole: "SYNC_MASTER" } as const;
+    const master = await startMaster(`${folder}/a`, { broker });
+    const slave = await startSlave(`${folder}/b`, master);
+    await eventually(
+      () => master.controller.ha.state().state === "healthy",
+      { message: "the pair is healthy" },
+    );
+    await run(master, slave, folder);
+  });
+
+const epochs = ({ controller }: PairNode) => [
+  controller.parts.topicConfigManager.dataVersion.stateVersion,
+  controller.parts.subscriptionGroupManager.dataVersion.stateVersion,
+  controller.parts.consumerOffsetManager.dataVersion.stateVersion,
+];
+
+test("a slave is promoted once its master is gone, to the role that it had", () =>
+  inPair(async (master, slave) => {
+    await sends(master, 20);
+    await caughtUp(master, slave);
+    await eventually(
+      () => slave.controller.parts.topicConfigManager.selectTopicConfig("T"),
+      { message: "the topic is here" },
+    );
+    const { roles } = slave.controller;
+    const early = await assertRejects(
+      () => roles.promote({ force: false }),
+      RoleChangeRefused,
+      master.address,
+    );
+    assert(early.isForcible);
+    const end = master.controller.messageStore.maxPhyOffset;
+    await master.controller.stop();
+    const changed = await roles.promote({ force: false });
+    assertEquals(
+      [changed.role, changed.brokerId, changed.epoch, changed.promotedAtOffset],
+      ["SYNC_MASTER", 0, 1, end],
+    );
+    assertEquals(slave.controller.ha.role, "SYNC_MASTER");
+    assertEquals(epochs(slave), [1, 1, 1]);
+    // The next offset of the queue follows the last one of the master.
+    const client = await RawClient.open(slave.address);
+    const sent = await client.send("T", 0, new Uint8Array(10));
+    assertEquals([sent.code, sent.extFields.queueOffset], [11, "5"]);
+    client.close();
+    await assertRejects(
+      () => roles.promote({ force: true }),
+      RoleChangeRefused,
+      "only a SLAVE",
+    );
+    await stopAll(slave);
+  }));
+
+test("a planned swap loses nothing: the master is demoted, then its slave promoted", () =>
+  inPair(async (master, slave) => {
+    await sends(master, 50);
+    await caughtUp(master, slave);
+    await eventually(() => master.controller.metadata.hasSlaveInSync, {
+      message: "the tables are in sync",
+    });
+    const demoted = await master.controller.roles.demote({
+      force: false,
+      haMasterAddress: slave.haAddress,
+    });
+    assertEquals([demoted.role, demoted.brokerId], ["SLAVE", 1]);
+    const promoted = await slave.controller.roles.promote({ force: false });
+    assertEquals([promoted.role, promoted.epoch], ["SYNC_MASTER", 1]);
+    await eventually(() => slave.controller.ha.state().state === "healthy", {
+      message: "the former master follows",
+    });
+    const codes = await sends(slave, 20);
+    assertEquals(codes, codes.map(() => 0));
+    await caughtUp(slave, master);
+    assertEquals(logBytes(master), logBytes(slave));
+    await eventually(() => epochs(master).every((it) => it === 1), {
+      message: "the tables of the new epoch are here",
+    });
+    await stopAll(master, slave);
+  }));
+
+test("a master without a slave in sync is demoted by force only", () =>
+  withTempDirectory(async (folder) => {
+    const master = await startMaster(folder);
+    await sends(master, 1);
+    const { roles } = master.controller;
+    const haMasterAddress = "127.0.0.1:9";
+    await assertRejects(
+      () => roles.demote({ force: false, haMasterAddress }),
+      RoleChangeRefused,
+      "No slave is in sync",
+    );
+    const nowhere = await assertRejects(
+      () => roles.demote({ force: true }),
+      RoleChangeRefused,
+      "--master",
+    );
+    assertEquals(nowhere.isForcible, false);
+    const demoted = await roles.demote({ force: true, haMasterAddress });
+    assert(demoted.detail.includes("No slave is in sync"), demoted.detail);
+    assertEquals(master.controller.ha.role, "SLAVE");
+    assertEquals(master.controller.ha.options.haMasterAddress, haMasterAddress);
+    await stopAll(master);
+  }));
+
+test("a demoted master keeps aside what only it has, and follows", () =>
+  inPair(async (master, slave, folder) => {
+    await sends(master, 20);
+    await caughtUp(master, slave);
+    const { storePathRootDir } = master.controller.options.broker;
+    // The slave is promoted beside the living master, which then takes messages alone.
+    const promoted = await slave.controller.roles.promote({ force: true });
+    assert(promoted.detail.includes("forced"), promoted.detail);
+    await sends(master, 5);
+    assertEquals((await sends(slave, 7)).length, 7);
+    const demoted = await master.controller.roles.demote({
+      force: true,
+      haMasterAddress: slave.haAddress,
+    });
+    assert(
+      demoted.detail.includes(`${storePathRootDir}/aside/`),
+      demoted.detail,
+    );
+    assert(storePathRootDir.startsWith(folder));
+    await caughtUp(slave, master);
+    await eventually(() => slave.controller.ha.state().state === "healthy", {
+      message: "the demoted master follows",
+    });
+    assertEquals(logBytes(master), logBytes(slave));
+    await stopAll(master, slave);
+  }));
+
+test("a switch between both kinds of master is live", () =>
+  inPair(async (master, slave) => {
+    const { controller } = master;
+    const switchTo = (brokerRole: "ASYNC_MASTER" | "SYNC_MASTER") => {
+      const { options } = controller;
+      return controller.reconfigure({
+        ...options,
+        broker: { ...options.broker, brokerRole },
+        store: { ...options.store, brokerRole },
+      });
+    };
+    await stopAll(slave);
+    assertEquals(await sends(master, 1), [11]);
+    await switchTo("ASYNC_MASTER");
+    assertEquals([await sends(master, 1), controller.ha.role], [
+      [0],
+      "ASYNC_MASTER",
+    ]);
+    await switchTo("SYNC_MASTER");
+    assertEquals(await sends(master, 1), [11]);
+    await stopAll(master);
+  }));
