@@ -26,6 +26,10 @@ import {
   offsetAdminProcessors,
 } from "./processor/offset_admin_processor.ts";
 import {
+  type ResetOffsetDeps,
+  resetOffsetProcessors,
+} from "./processor/reset_offset_processor.ts";
+import {
   type RuntimeInfoDeps,
   runtimeInfoProcessors,
 } from "./processor/runtime_info_processor.ts";
@@ -46,6 +50,7 @@ export type AdminBrokerDeps =
   & GroupAdminDeps
   & HAStatusDeps
   & OffsetAdminDeps
+  & ResetOffsetDeps
   & RuntimeInfoDeps
   & StatsAdminDeps
   & TopicAdminDeps;
@@ -57,6 +62,7 @@ export function* adminProcessorEntries(
   yield* topicAdminProcessors(deps);
   yield* groupAdminProcessors(deps);
   yield* offsetAdminProcessors(deps);
+  yield* resetOffsetProcessors(deps);
   yield* cleanAdminProcessors(deps);
   yield* configAdminProcessors(deps);
   yield* connectionAdminProcessors(deps);

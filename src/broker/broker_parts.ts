@@ -15,6 +15,7 @@ import { MessageRequestModeFile } from "./message_request_mode_file.ts";
 import { ProducerManager } from "./producer_manager.ts";
 import { PullRequestHoldService } from "./pull_request_hold_service.ts";
 import { RebalanceLockManager } from "./rebalance_lock_manager.ts";
+import { ResetOffsets } from "./reset_offsets.ts";
 import { SubscriptionGroupManager } from "./subscription_group_manager.ts";
 import { TopicConfigManager } from "./topic_config_manager.ts";
 
@@ -36,6 +37,7 @@ export class BrokerParts {
   readonly delayOffsetFile: DelayOffsetFile;
   readonly messageRequestModeFile: MessageRequestModeFile;
   readonly pullRequestHoldService: PullRequestHoldService;
+  readonly resetOffsets = new ResetOffsets();
   readonly brokerStats: BrokerStats;
   readonly brokerStatsManager: BrokerStatsManager;
   /** The files below `config/`, for whoever shows their state. */

@@ -108,6 +108,7 @@ export class BrokerProcessors {
       consumers: parts.consumerManager,
       offsets: parts.consumerOffsetManager,
       holdService: parts.pullRequestHoldService,
+      resetOffsets: parts.resetOffsets,
       counters: parts.brokerStats.pull,
       logger: logger.child("pull"),
     }, options);

@@ -135,6 +135,11 @@ export class PullRequestHoldService {
     if (nowMs >= this.#nextDeadlineMs) this.#expire(nowMs);
   }
 
+  /** Answers whoever waits for this queue: its position is another one now. */
+  wakeQueue(topic: string, queueId: number): void {
+    this.#take(topic, queueId, () => true);
+  }
+
   /** Answers everything now, at shutdown. */
   wakeAll(): void {
     for (const [topic, queues] of [...this.#byTopic]) {

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import process from "node:process";
 import { test } from "node:test";
 import type { ClientChannelInfo } from "../../src/broker/client_channel_info.ts";
 import type { ConsumerData } from "../../src/model/heartbeat_data.ts";
@@ -247,7 +248,7 @@ test("producers are found by group and client id, in turn", () => {
   assertEquals(producers.groups().size, 0);
 });
 
-/** The best time of five that a client of `groups` producer groups takes to go. */
+/** The least processor time of five, whatever else the machine does, that a client of `groups` producer groups takes to go. */
 function departureMs(groups: number): number {
   let bestMs = Infinity;
   for (let round = 0; round < 5; round++) {
@@ -256,9 +257,10 @@ function departureMs(groups: number): number {
     for (let index = 0; index < groups; index++) {
       rig.producerManager.registerProducer(`p${index}`, a);
     }
-    const startedMs = performance.now();
+    const before = process.cpuUsage();
     rig.producerManager.doChannelCloseEvent(a.connection);
-    bestMs = Math.min(bestMs, performance.now() - startedMs);
+    const { user, system } = process.cpuUsage(before);
+    bestMs = Math.min(bestMs, (user + system) / 1_000);
     assertEquals(rig.producerManager.findClient("a"), undefined);
   }
   return bestMs;

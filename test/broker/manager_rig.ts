@@ -11,6 +11,7 @@ import { DelayOffsetFile } from "../../src/broker/delay_offset_file.ts";
 import { MessageRequestModeFile } from "../../src/broker/message_request_mode_file.ts";
 import { ProducerManager } from "../../src/broker/producer_manager.ts";
 import { RebalanceLockManager } from "../../src/broker/rebalance_lock_manager.ts";
+import { ResetOffsets } from "../../src/broker/reset_offsets.ts";
 import { SubscriptionGroupManager } from "../../src/broker/subscription_group_manager.ts";
 import { TopicConfigManager } from "../../src/broker/topic_config_manager.ts";
 import { parseSocketAddress } from "../../src/model/socket_address.ts";
@@ -92,6 +93,7 @@ export class ManagerRig {
   readonly delayOffsetFile: DelayOffsetFile;
   readonly messageRequestModeFile: MessageRequestModeFile;
   readonly brokerStatsManager: BrokerStatsManager;
+  readonly resetOffsets = new ResetOffsets();
 
   constructor(
     public brokerOptions: BrokerOptions = OPTIONS,

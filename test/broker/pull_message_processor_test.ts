@@ -6,6 +6,7 @@ import {
   DEFAULT_BROKER_OPTIONS,
 } from "../../src/broker/broker_options.ts";
 import { PullMessageProcessor } from "../../src/broker/processor/pull_message_processor.ts";
+import { ResetOffsets } from "../../src/broker/reset_offsets.ts";
 import { PullRequestHoldService } from "../../src/broker/pull_request_hold_service.ts";
 import { buildSubscriptionData } from "../../src/model/filter_api.ts";
 import type { SubscriptionData } from "../../src/model/subscription_data.ts";
@@ -72,6 +73,7 @@ class Site {
   readonly logger = new FakeLogger();
   readonly commits: unknown[][] = [];
   readonly gets: unknown[][] = [];
+  readonly resetOffsets = new ResetOffsets();
   readonly filters: (MessageFilter | null)[] = [];
   readonly deferred: (() => void)[] = [];
   readonly counters = {
@@ -123,6 +125,7 @@ class Site {
         commitPullOffset: () => undefined,
       },
       holdService: this.hold,
+      resetOffsets: this.resetOffsets,
       stats: { onGet: (...get) => this.gets.push(get) },
       replication: {
         isSlave: () => this.isSlave,
@@ -187,6 +190,18 @@ test("PullMessageProcessor answers every status with its code and all offsets", 
     });
     assertEquals(answer.body.length, status === "FOUND" ? 5 : 0);
   }
+});
+
+test("PullMessageProcessor tells a reader once where it was reset to", () => {
+  const site = new Site();
+  const reset = { offset: 3, minOffset: 1, maxOffset: 9 };
+  site.resetOffsets.add("g", "T", HEADER.queueId, reset);
+  const moved = site.answer({ sysFlag: 5, commitOffset: 8 });
+  assertEquals([moved.code, moved.extFields.nextBeginOffset], [21, "3"]);
+  assertEquals(site.commits, []);
+  site.result = () => found("FOUND");
+  assertEquals(site.answer({ sysFlag: 5, commitOffset: 3 }).code, 0);
+  assertEquals(site.commits.length, 1);
 });
 
 test("PullMessageProcessor refuses in the order of the reference", () => {

@@ -22,6 +22,7 @@ import type {
 } from "../../remoting/request_processor.ts";
 import type { ConsumerManager } from "../consumer_manager.ts";
 import type { ConsumerOffsetManager } from "../consumer_offset_manager.ts";
+import type { ResetOffsets } from "../reset_offsets.ts";
 import type { SubscriptionGroupManager } from "../subscription_group_manager.ts";
 import type { TopicConfigManager } from "../topic_config_manager.ts";
 
@@ -44,6 +45,7 @@ export interface ConsumerManageDeps {
   /** On a slave without a master also topics that only the log knows. */
   readonly topics: Pick<TopicConfigManager, "selectTopicConfig">;
   readonly messageStore: ConsumerOffsetStore;
+  readonly resetOffsets: ResetOffsets;
 }
 
 /** Processors by request code. */
@@ -135,6 +137,14 @@ class ConsumerManageProcessor {
       return createResponse(
         ResponseCode.TOPIC_NOT_EXIST,
         `Topic ${shown(topic)} not exist!`,
+      );
+    }
+    if (
+      this.#deps.resetOffsets.has(consumerGroup, topic, header.queueId)
+    ) {
+      return createResponse(
+        ResponseCode.SUCCESS,
+        "Offset has been previously reset",
       );
     }
     const refusal = this.#deps.consumerOffsetManager.commitOffset(

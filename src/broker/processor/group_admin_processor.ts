@@ -41,6 +41,7 @@ import type {
 import type { BrokerStatsManager } from "../broker_stats_manager.ts";
 import type { ConsumerManager } from "../consumer_manager.ts";
 import type { ConsumerOffsetManager } from "../consumer_offset_manager.ts";
+import type { ResetOffsets } from "../reset_offsets.ts";
 import type { SubscriptionGroupManager } from "../subscription_group_manager.ts";
 import { bodyResponse, invalid, notStored } from "./admin_response.ts";
 
@@ -50,6 +51,7 @@ export interface GroupAdminDeps {
   readonly subscriptionGroupManager: SubscriptionGroupManager;
   readonly consumerOffsetManager: ConsumerOffsetManager;
   readonly brokerStatsManager: BrokerStatsManager;
+  readonly resetOffsets: ResetOffsets;
   readonly consumerManager: ConsumerManager;
 }
 
@@ -142,6 +144,7 @@ class GroupAdminProcessor {
     });
     subscriptionGroupManager.deleteSubscriptionGroupConfig(groupName);
     this.#deps.brokerStatsManager.onGroupDeleted(groupName);
+    this.#deps.resetOffsets.onGroupDeleted(groupName);
     if (cleanOffset) consumerOffsetManager.removeOffset(groupName);
     try {
       await subscriptionGroupManager.persist();

@@ -41,6 +41,7 @@ import {
   type SlaveReadEnable,
 } from "../pull_replication.ts";
 import type { PullRequestHoldService } from "../pull_request_hold_service.ts";
+import { movedTo, type ResetOffsets } from "../reset_offsets.ts";
 
 /** What a pull needs of the store. */
 export interface GetMessageStore {
@@ -74,6 +75,7 @@ export interface PullMessagePorts extends PullCheckPorts {
     ): unknown;
   };
   readonly holdService: PullRequestHoldService;
+  readonly resetOffsets: ResetOffsets;
   readonly replication: PullReplication;
   readonly counters: PullCounters;
   readonly stats: {
@@ -129,12 +131,16 @@ export class PullMessageProcessor {
       (header.sysFlag & PullSysFlag.LITE_PULL_MESSAGE) !== 0;
     const checked = checkPull(this.#ports, this.#options, header, isLite);
     if ("code" in checked) return refuse(checked);
-    if ((header.sysFlag & PullSysFlag.COMMIT_OFFSET) !== 0) {
+    const { consumerGroup, topic, queueId } = header;
+    if (
+      (header.sysFlag & PullSysFlag.COMMIT_OFFSET) !== 0 &&
+      !this.#ports.resetOffsets.has(consumerGroup, topic, queueId)
+    ) {
       this.#ports.offsets.commitOffset(
         context.connection.remoteAddress,
-        header.consumerGroup,
-        header.topic,
-        header.queueId,
+        consumerGroup,
+        topic,
+        queueId,
         header.commitOffset,
       );
     }
@@ -313,6 +319,12 @@ export class PullMessageProcessor {
     filter: MessageFilter | null,
   ): GetMessageResult | Promise<GetMessageResult> {
     const { topic, queueId, maxMsgNums, maxMsgBytes } = header;
+    const reset = this.#ports.resetOffsets.take(
+      header.consumerGroup,
+      topic,
+      queueId,
+    );
+    if (reset !== undefined) return movedTo(reset);
     const request = {
       topic,
       queueId,

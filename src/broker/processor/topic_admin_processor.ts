@@ -41,6 +41,7 @@ import {
   AttributeError,
   parseAttributes,
 } from "../topic_attributes.ts";
+import type { ResetOffsets } from "../reset_offsets.ts";
 import type { TopicConfigManager } from "../topic_config_manager.ts";
 import { bodyResponse, invalid, notStored } from "./admin_response.ts";
 
@@ -51,6 +52,7 @@ export interface TopicAdminDeps {
   readonly topicConfigManager: TopicConfigManager;
   readonly consumerOffsetManager: ConsumerOffsetManager;
   readonly brokerStatsManager: BrokerStatsManager;
+  readonly resetOffsets: ResetOffsets;
   readonly messageStore: {
     deleteTopics(topics: readonly string[]): Promise<void>;
   };
@@ -163,6 +165,7 @@ class TopicAdminProcessor {
       topicConfigManager.deleteTopicConfig(it);
       consumerOffsetManager.cleanOffsetByTopic(it);
       brokerStatsManager.onTopicDeleted(it);
+      this.#deps.resetOffsets.onTopicDeleted(it);
     }
     try {
       await Promise.all([

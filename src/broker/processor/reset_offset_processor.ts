@@ -1,0 +1,162 @@
+/**
+ * INVOKE_BROKER_TO_RESET_OFFSET (222): a group goes on elsewhere, whether its members are there
+ * or not (reference 11.8, 5.x's way).
+ */
+import { shown } from "../../base/shown.ts";
+import type { Logger } from "../../io/logger.ts";
+import { encodeResetOffsetBody } from "../../protocol/body/reset_offset_body.ts";
+import type { BoundaryType } from "../../protocol/header/queue_offset_header.ts";
+import {
+  decodeResetOffsetRequestHeader,
+  type ResetOffsetRequestHeader,
+} from "../../protocol/header/reset_offset_request_header.ts";
+import {
+  createResponse,
+  type RemotingCommand,
+} from "../../protocol/remoting_command.ts";
+import { RequestCode } from "../../protocol/request_code.ts";
+import { ResponseCode } from "../../protocol/response_code.ts";
+import type {
+  ProcessorTable,
+  RequestContext,
+  RequestProcessor,
+} from "../../remoting/request_processor.ts";
+import type { BrokerOptions } from "../broker_options.ts";
+import type { ConsumerOffsetManager } from "../consumer_offset_manager.ts";
+import type { ResetOffset, ResetOffsets } from "../reset_offsets.ts";
+import type { SubscriptionGroupManager } from "../subscription_group_manager.ts";
+import type { TopicConfigManager } from "../topic_config_manager.ts";
+import { bodyResponse, invalid } from "./admin_response.ts";
+
+/** What the store knows of a queue. */
+export interface ResetOffsetStore {
+  getMinOffsetInQueue(topic: string, queueId: number): number;
+  getMaxOffsetInQueue(topic: string, queueId: number): number;
+  getOffsetInQueueByTime(
+    topic: string,
+    queueId: number,
+    timestampMs: number,
+    boundary: BoundaryType,
+  ): Promise<number>;
+}
+
+/** What the processor works on. */
+export interface ResetOffsetDeps {
+  readonly logger: Logger;
+  readonly options: () => BrokerOptions;
+  readonly messageStore: ResetOffsetStore;
+  readonly topicConfigManager: TopicConfigManager;
+  readonly subscriptionGroupManager: SubscriptionGroupManager;
+  readonly consumerOffsetManager: ConsumerOffsetManager;
+  readonly resetOffsets: ResetOffsets;
+  readonly pullRequestHoldService: {
+    wakeQueue(topic: string, queueId: number): void;
+  };
+}
+
+/** The processor by request code. */
+export function resetOffsetProcessors(deps: ResetOffsetDeps): ProcessorTable {
+  return new Map<number, RequestProcessor>([
+    [
+      RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,
+      (context, request) => resetOffset(deps, context, request),
+    ],
+  ]);
+}
+
+async function resetOffset(
+  deps: ResetOffsetDeps,
+  context: RequestContext,
+  request: RemotingCommand,
+): Promise<RemotingCommand> {
+  const header = decodeResetOffsetRequestHeader(request.extFields);
+  const { topic, group } = header;
+  const refusal = refusalOf(deps, header);
+  if (refusal !== undefined) return refusal;
+  const resets = new Map<number, ResetOffset>();
+  for (const queueId of queueIdsOf(deps, header)) {
+    const reset = await target(deps, header, queueId);
+    if (typeof reset === "string") return invalid(reset);
+    resets.set(queueId, reset);
+  }
+  const client = context.connection.remoteAddress;
+  for (const [queueId, reset] of resets) {
+    const { consumerOffsetManager: offsets } = deps;
+    offsets.commitOffset(client, group, topic, queueId, reset.offset);
+    deps.resetOffsets.add(group, topic, queueId, reset);
+    deps.pullRequestHoldService.wakeQueue(topic, queueId);
+  }
+  deps.logger.info("a client resets the offsets of a group", {
+    topic: shown(topic),
+    group: shown(group),
+    offsets: [...resets].map(([id, it]) => `${id}:${it.offset}`).join(" "),
+    client,
+  });
+  const { brokerName } = deps.options();
+  return bodyResponse(encodeResetOffsetBody(
+    [...resets].map(([queueId, { offset }]) => ({
+      queue: { topic, brokerName, queueId },
+      offset,
+    })),
+  ));
+}
+
+function refusalOf(
+  deps: ResetOffsetDeps,
+  { topic, group, queueId }: ResetOffsetRequestHeader,
+): RemotingCommand | undefined {
+  if (deps.options().brokerRole === "SLAVE") {
+    return createResponse(
+      ResponseCode.SYSTEM_ERROR,
+      "this broker is a slave: reset the offsets on its master",
+    );
+  }
+  const config = deps.topicConfigManager.selectTopicConfig(topic);
+  if (config === undefined) {
+    return createResponse(
+      ResponseCode.TOPIC_NOT_EXIST,
+      `topic[${shown(topic)}] not exist`,
+    );
+  }
+  if (!deps.subscriptionGroupManager.containsSubscriptionGroup(group)) {
+    return createResponse(
+      ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
+      `subscription group[${shown(group)}] not exist`,
+    );
+  }
+  return queueId < config.readQueueNums ? undefined : invalid(
+    `The queueId ${queueId} is none of topic ${shown(topic)}, which has ` +
+      `${config.readQueueNums}.`,
+  );
+}
+
+function queueIdsOf(
+  { topicConfigManager }: ResetOffsetDeps,
+  { topic, queueId }: ResetOffsetRequestHeader,
+): readonly number[] {
+  if (queueId >= 0) return [queueId];
+  const config = topicConfigManager.selectTopicConfig(topic);
+  return Array.from({ length: config?.readQueueNums ?? 0 }, (_, id) => id);
+}
+
+/** Where the readers of one queue go on; a sentence when it cannot be there. */
+async function target(
+  { messageStore: store }: ResetOffsetDeps,
+  { topic, queueId: wanted, offset, timestamp }: ResetOffsetRequestHeader,
+  queueId: number,
+): Promise<ResetOffset | string> {
+  const minOffset = Math.max(0, store.getMinOffsetInQueue(topic, queueId));
+  const maxOffset = Math.max(0, store.getMaxOffsetInQueue(topic, queueId));
+  if (wanted >= 0 && offset >= 0) {
+    return offset >= minOffset && offset <= maxOffset
+      ? { offset, minOffset, maxOffset }
+      : `The offset ${offset} is not in queue ${queueId} of topic ${
+        shown(topic)
+      }, which reaches from ${minOffset} to ${maxOffset}.`;
+  }
+  const found = timestamp < 0
+    ? maxOffset
+    : await store.getOffsetInQueueByTime(topic, queueId, timestamp, "lower");
+  const within = Math.min(Math.max(found, minOffset), maxOffset);
+  return { offset: within, minOffset, maxOffset };
+}
