@@ -14,6 +14,8 @@ for (const version of APACHE_SERVER_VERSIONS) {
   });
 }
 
+const SEEN = ["-g", "seen-group", "-t", "SeenTopic"];
+
 async function administer(version: string, site: Site): Promise<void> {
   await site.createTopic("SeenTopic");
   await tool(site, "produce", "SeenTopic", "hello", "--count", "24");
@@ -29,9 +31,17 @@ async function administer(version: string, site: Site): Promise<void> {
     ["topicStatus", ...n, "-t", "SeenTopic"],
     ["consumerProgress", ...n, "-g", "seen-group"],
     ["consumerProgress", ...n],
+    ["statsAll", ...n, "-t", "SeenTopic"],
+    ["brokerConsumeStats", ...n, ...b],
+    ["resetOffsetByTime", ...n, ...SEEN, "-s", "0"],
+    ["consumerProgress", ...n, "-g", "seen-group"],
+    ["cleanExpiredCQ", ...n, ...b],
+    ["cleanUnusedTopic", ...n, ...b],
+    ["deleteExpiredCommitLog", ...n, ...b],
   ]);
   const [clusters, status, topics, made, route, positions, progress, groups] =
     outputs;
+  const [stats, lags, reset, again, ...cleaned] = outputs.slice(8);
   checkClusterList(clusters!, site);
   checkBrokerStatus(status!);
   assert(rowsOf(topics!).some(([it]) => it === "SeenTopic"), topics!);
@@ -40,6 +50,13 @@ async function administer(version: string, site: Site): Promise<void> {
   checkRoute(route!, site);
   checkTopicStatus(positions!);
   checkProgress(progress!, groups!);
+  const row = rowsOf(stats!).find(([, it]) => it === "seen-group");
+  assertEquals(row?.[2], "6", stats!);
+  assertEquals(/Diff Total: (\d+)$/m.exec(lags!)?.[1], "6", lags!);
+  const moved = rowsOf(reset!).filter((it) => it.at(-1) === "0");
+  assertEquals(moved.length, 8, reset!);
+  assertEquals(/Diff Total: (\d+)$/m.exec(again!)?.[1], "24", again!);
+  for (const it of cleaned) assertEquals(it.trim(), "success");
 }
 
 function consume(count: string): string[] {
