@@ -12,6 +12,10 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import process from "node:process";
 import { test } from "node:test";
+import {
+  startBrokerProcess,
+  withProcesses,
+} from "../support/broker_process.ts";
 import { eventually } from "../support/eventually.ts";
 import { runPocketMQ } from "../support/pocketmq_process.ts";
 import { withSite } from "../support/site.ts";
@@ -119,6 +123,48 @@ test("a port in use is named", () =>
       other.close();
     }
   }));
+
+/** Arguments of a broker on one port of loopback. */
+function brokerAt(folder: string, port: number, ...settings: string[]) {
+  const bind = ["--bind", "127.0.0.1", "--listen-port", String(port)];
+  const all = ["brokerName=broker-a", ...settings];
+  return [
+    "broker",
+    ...bind,
+    "--admin-port",
+    "0",
+    "--store",
+    folder,
+    "-n",
+    "127.0.0.1:1",
+    ...all.flatMap((it) => ["--set", it]),
+  ];
+}
+
+test("30: master and slave of one host on neighbouring ports: whoever comes second names the port", () =>
+  inFolder((folder) =>
+    withProcesses(async (keep) => {
+      const slave = [
+        "brokerRole=SLAVE",
+        "brokerId=1",
+        "haMasterAddress=127.0.0.1:1",
+      ];
+      const first = await keep(startBrokerProcess(`${folder}/1`));
+      const ha = first.port("ha");
+      await refused(
+        brokerAt(`${folder}/2`, ha, ...slave),
+        new RegExp(`127.0.0.1:${ha} \\(listenPort\\)`),
+        /in use/,
+      );
+      // The other way round the master's HA port is the slave's.
+      const other = await keep(startBrokerProcess(`${folder}/3`, ...slave));
+      await refused(
+        brokerAt(`${folder}/4`, other.port("broker") - 1),
+        /listenPort/,
+        /in use/,
+      );
+    })
+  ));
 
 test("an address that cannot be bound is named by its key", () =>
   inFolder(async (folder) => {

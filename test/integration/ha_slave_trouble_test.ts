@@ -11,6 +11,7 @@ import {
   haOf,
   limitFileSize,
   startBrokerProcess,
+  withProcesses,
 } from "../support/broker_process.ts";
 import { eventually } from "../support/eventually.ts";
 import type { PocketMQProcess } from "../support/pocketmq_process.ts";
@@ -110,35 +111,30 @@ async function withSite(
   haSyncMode: "strict" | "degrade",
   run: (site: Site) => Promise<void>,
 ): Promise<void> {
-  await withTempDirectory(async (folder) => {
-    const master = await startBrokerProcess(
-      `${folder}/m`,
-      ...INTERVALS,
-      "brokerRole=SYNC_MASTER",
-      `haSyncMode=${haSyncMode}`,
-      `haDegradeAfterMs=${DEGRADE_AFTER_MS}`,
-    );
-    const link = await TcpLink.open(master.address("ha"));
-    const client = await RawClient.open(master.address("broker"));
-    let slave: PocketMQProcess | null = null;
-    try {
+  await withTempDirectory((folder) =>
+    withProcesses(async (keep) => {
+      const master = await keep(startBrokerProcess(
+        `${folder}/m`,
+        ...INTERVALS,
+        "brokerRole=SYNC_MASTER",
+        `haSyncMode=${haSyncMode}`,
+        `haDegradeAfterMs=${DEGRADE_AFTER_MS}`,
+      ));
+      const client = await RawClient.open(master.address("broker"));
       await sendUntil({ master, client } as Site, SLAVE_NOT_AVAILABLE, []);
-      slave = await startBrokerProcess(
+      const link = await TcpLink.open(master.address("ha"));
+      const slave = await keep(startBrokerProcess(
         `${folder}/s`,
         ...INTERVALS,
         "brokerRole=SLAVE",
         "brokerId=1",
         `haMasterAddress=${link.address}`,
         `masterAddress=${master.address("broker")}`,
-      );
-      await run({ master, slave, link, client });
-    } finally {
+      ));
+      await run({ master, slave, link, client }).finally(() => link.close());
       client.close();
-      await link.close();
-      if (slave !== null) await slave.stop("SIGKILL");
-      await master.stop("SIGKILL");
-    }
-  });
+    })
+  );
 }
 
 /** The pair is whole again, and holds the same bytes. */

@@ -3,12 +3,11 @@
  * a burst. TEST_JUNK and TEST_BURST set the sizes (20,000 each by default).
  */
 import { assertLessOrEqual } from "@std/assert";
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import process from "node:process";
 import { test } from "node:test";
 import { eventually } from "../support/eventually.ts";
+import { residentBytes } from "../support/process_figures.ts";
 import { RawClient } from "../support/raw_client.ts";
 import { type Site, withSite } from "../support/site.ts";
 
@@ -19,15 +18,6 @@ const IDLE_BYTES_MAX = 60 * MIB;
 /** The promise is the executable's; V8 under Deno breathes more, a leak would show all the same. */
 const isExecutable = process.env.TEST_PROGRAM !== "deno";
 const JUNK_GROWTH_BYTES_MAX = (isExecutable ? 10 : 32) * MIB;
-
-/** Resident bytes of a process, from /proc or as `ps` tells them. */
-function residentBytes(pid: number): number {
-  const status = `/proc/${pid}/status`;
-  const kilobytes = existsSync(status)
-    ? /VmRSS:\s+(\d+)/.exec(readFileSync(status, "utf8"))?.[1]
-    : String(spawnSync("ps", ["-o", "rss=", "-p", String(pid)]).stdout).trim();
-  return Number(kilobytes) * 1024;
-}
 
 /** Connects from anywhere in 127/8, writes junk or nothing, and resets. */
 function junkConnect(port: number, number: number): Promise<void> {

@@ -27,6 +27,24 @@ export function startBrokerProcess(
   ]);
 }
 
+/** Starts processes for `run` and ends all of them after it, whatever happens. */
+export async function withProcesses(
+  run: (
+    keep: (started: Promise<PocketMQProcess>) => Promise<PocketMQProcess>,
+  ) => Promise<void>,
+): Promise<void> {
+  const started: PocketMQProcess[] = [];
+  try {
+    await run(async (starting) => {
+      const it = await starting;
+      started.unshift(it);
+      return it;
+    });
+  } finally {
+    for (const it of started) await it.stop("SIGKILL");
+  }
+}
+
 /** What `/admin/ha` says. */
 // deno-lint-ignore no-explicit-any
 export async function haOf(broker: PocketMQProcess): Promise<any> {

@@ -1,0 +1,32 @@
+/** What the system says of a running process. */
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+
+/** Clock ticks per second of `/proc/PID/stat`; fixed on Linux. */
+const TICKS_PER_SECOND = 100;
+
+/** Resident bytes, from /proc or as `ps` tells them. */
+export function residentBytes(pid: number): number {
+  const status = `/proc/${pid}/status`;
+  const kilobytes = existsSync(status)
+    ? /VmRSS:\s+(\d+)/.exec(readFileSync(status, "utf8"))?.[1]
+    : String(spawnSync("ps", ["-o", "rss=", "-p", String(pid)]).stdout).trim();
+  return Number(kilobytes) * 1024;
+}
+
+/** Milliseconds of processor time used so far; null where /proc does not say. */
+export function processorMs(pid: number): number | null {
+  const stat = `/proc/${pid}/stat`;
+  if (!existsSync(stat)) return null;
+  const fields = readFileSync(stat, "utf8").split(") ")[1]!.split(" ");
+  const ticks = Number(fields[11]) + Number(fields[12]);
+  return ticks * 1000 / TICKS_PER_SECOND;
+}
+
+/** Open descriptors; null where /proc does not say. */
+export function openFileCount(pid: number): number | null {
+  const folder = `/proc/${pid}/fd`;
+  if (!existsSync(folder)) return null;
+  const { stdout } = spawnSync("ls", [folder]);
+  return String(stdout).trim().split("\n").length;
+}
