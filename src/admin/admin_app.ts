@@ -7,6 +7,7 @@ import { clientRoutes } from "./client_routes.ts";
 import { configRoutes } from "./config_routes.ts";
 import { dashboardRoutes } from "./dashboard_routes.ts";
 import { groupRoutes } from "./group_routes.ts";
+import { haReseedRoutes } from "./ha_reseed_routes.ts";
 import { haRoutes } from "./ha_routes.ts";
 import { healthRoutes } from "./health_routes.ts";
 import { messageRoutes } from "./message_routes.ts";
@@ -57,6 +58,7 @@ export function adminApp(
   app.route("/", healthRoutes(facade.health));
   app.route("/", dashboardRoutes());
   app.route("/", haRoutes(facade.ha));
+  app.route("/", haReseedRoutes(facade.haReseed));
   app.route("/", topicRoutes(facade.topics));
   app.route("/", groupRoutes(facade.groups));
   app.route("/", messageRoutes(facade.messages));

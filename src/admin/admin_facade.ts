@@ -2,6 +2,7 @@
 import type { ClientAdmin } from "./client_routes.ts";
 import type { ConfigAdmin } from "./config_routes.ts";
 import type { GroupAdmin } from "./group_routes.ts";
+import type { HAReseedAdmin } from "./ha_reseed_routes.ts";
 import type { HAAdmin } from "./ha_routes.ts";
 import type { HealthAdmin } from "./health_routes.ts";
 import type { MessageAdmin } from "./message_routes.ts";
@@ -13,6 +14,7 @@ import type { TopicAdmin } from "./topic_routes.ts";
 export interface AdminFacade {
   readonly health: HealthAdmin;
   readonly ha: HAAdmin;
+  readonly haReseed: HAReseedAdmin;
   readonly topics: TopicAdmin;
   readonly groups: GroupAdmin;
   readonly messages: MessageAdmin;

@@ -1,7 +1,7 @@
 /** /admin/ha: a superset of RocketMQ's HARuntimeInfo (907), same names. Unknown is null. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { isHostPort } from "../model/host_port.ts";
-import { adminRoutes, PROBLEM_RESPONSE, ProblemError } from "./problem.ts";
+import { adminRoutes, PROBLEM_RESPONSE } from "./problem.ts";
 
 const offset = z.number().int().nullable();
 
@@ -179,11 +179,5 @@ export function haRoutes(admin: HAAdmin): OpenAPIHono {
     role,
     async (c) => c.json(await admin.changeRole(c.req.valid("json")), 200),
   );
-  app.post("/admin/ha/reseed", () => {
-    throw new ProblemError(
-      501,
-      "This version re-seeds by restart only: start with an empty store",
-    );
-  });
   return app;
 }

@@ -11,6 +11,7 @@ import {
 import type { BrokerConfiguration, RunningBroker } from "./broker_server.ts";
 import { groupFacade } from "./facade_groups.ts";
 import { changeRole, haStatus } from "./facade_ha.ts";
+import { haReseedFacade } from "./facade_ha_reseed.ts";
 import { messageFacade } from "./facade_messages.ts";
 import {
   clientFacade,
@@ -93,6 +94,7 @@ function facadeOf(running: RunningBroker, local: LocalBroker): AdminFacade {
       status: () => haStatus(running),
       changeRole: (change) => changeRole(running, change),
     }),
+    haReseed: whenReady(haReseedFacade(running)),
     topics: whenReady(topicFacade(running, local)),
     groups: whenReady(groupFacade(running, local)),
     messages: whenReady(messageFacade(running)),

@@ -2,12 +2,16 @@
 import { type Command, Option } from "commander";
 import { DEFAULT_ADMIN } from "./admin_client.ts";
 import type { CliContext } from "./cli_context.ts";
+import type { HAReseedFlags } from "./run_ha_reseed.ts";
 import { commandOf, wholeNumber, withJson } from "./options.ts";
 import type { HADemoteFlags, HAPromoteFlags, HAStatusFlags } from "./run_ha.ts";
 
 /** The definition. */
 export function haCommand(context: CliContext): Command {
-  const command = commandOf("ha", "replication: state, promotion and demotion");
+  const command = commandOf(
+    "ha",
+    "replication: state, promotion, demotion, re-seeding",
+  );
   command.addCommand(
     withJson(commandOf("status", "the pair as one broker sees it"))
       .option("--admin <url>", "admin port", DEFAULT_ADMIN)
@@ -42,6 +46,20 @@ export function haCommand(context: CliContext): Command {
       .action(async (flags: HADemoteFlags) => {
         const { haDemote } = await import("./run_ha.ts");
         await haDemote(context, flags);
+      }),
+  );
+  command.addCommand(
+    withJson(
+      commandOf(
+        "reseed",
+        "let a slave follow that cannot; keeps its data aside",
+      ),
+    )
+      .option("--admin <url>", "admin port", DEFAULT_ADMIN)
+      .option("--force", "give the old data up where both do not fit")
+      .action(async (flags: HAReseedFlags) => {
+        const { haReseed } = await import("./run_ha_reseed.ts");
+        await haReseed(context, flags);
       }),
   );
   return command;

@@ -21,7 +21,12 @@ import { copyLogTail } from "./log_tail_copy.ts";
 import { MappedFile } from "./mapped_file.ts";
 import { mappedFileName, offsetOfMappedFileName } from "./mapped_file_name.ts";
 import { firstStoreTimestamp } from "./record_time.ts";
-import { makeAsideFolder, removeTree, writeAsideNote } from "./store_aside.ts";
+import {
+  makeAsideFolder,
+  removeTree,
+  removeUnfinished,
+  writeAsideNote,
+} from "./store_aside.ts";
 import { StoreCheckpoint } from "./store_checkpoint.ts";
 import { StoreFileError } from "./store_file_error.ts";
 import { createAbortFile, lockStore } from "./store_lock.ts";
@@ -71,6 +76,7 @@ export async function cutLog(
         "Re-seed the whole store instead",
       );
     }
+    removeUnfinished(fileSystem, options);
     const note = {
       kind: "cut",
       reason,

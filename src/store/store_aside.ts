@@ -89,6 +89,21 @@ export async function makeAsideFolder(
   return path;
 }
 
+/**
+ * Removes folders that an interrupted move or copy has left: what they were made for is still in
+ * the store. For the holder of its lock. Throws `FileError`.
+ */
+export function removeUnfinished(
+  fileSystem: FileSystem,
+  options: MessageStoreOptions,
+): void {
+  for (const { note, path } of listAsideFolders(fileSystem, options)) {
+    const isEmpty = fileSystem.stat(`${path}/commitlog`) === undefined;
+    const isHalf = note?.kind === "cut" && note.minOffset === note.maxOffset;
+    if (isEmpty || isHalf) removeTree(fileSystem, path);
+  }
+}
+
 /** Replaces the note of a folder; durable when resolved. Throws `FileError`. */
 export function writeAsideNote(
   fileSystem: FileSystem,

@@ -10,7 +10,11 @@ import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
 import { parentDirectory } from "./directories.ts";
 import { offsetOfMappedFileName } from "./mapped_file_name.ts";
-import { makeAsideFolder, removeTree } from "./store_aside.ts";
+import {
+  makeAsideFolder,
+  removeTree,
+  removeUnfinished,
+} from "./store_aside.ts";
 import { lockStore } from "./store_lock.ts";
 import {
   commitLogDirectoryOf,
@@ -67,6 +71,7 @@ export async function setStoreAside(
     if (minOffset === undefined) {
       return { asideDirectory: null, minOffset: 0, maxOffset: 0 };
     }
+    removeUnfinished(fileSystem, options);
     const { reason, maxOffset } = cause;
     const asideDirectory = await makeAsideFolder(fileSystem, options, logger, {
       kind: "reseed",

@@ -63,6 +63,24 @@ test("POST /admin/ha/role changes the role, or says why not", async () => {
   }
 });
 
+test("POST /admin/ha/reseed says what it took out, or why not", async () => {
+  const { ask } = fakeApp();
+  const reseed = (body?: unknown) => ask("POST", "/admin/ha/reseed", body);
+  for (const body of [undefined, {}]) {
+    const refused = await reseed(body);
+    assertEquals([refused.status, refused.body.detail], [
+      409,
+      "Only a slave is re-seeded",
+    ]);
+  }
+  const done = await reseed({ force: true });
+  assertEquals([done.status, done.body.action], [200, "reseed"]);
+  for (const [body, field] of [[{ force: 1 }, "force"], [{ f: 1 }, "f"]]) {
+    const answer = await reseed(body);
+    assertEquals([answer.status, answer.body.errors[0].field], [400, field]);
+  }
+});
+
 test("/admin/topics creates, shows, changes and deletes", async () => {
   const { ask, topics } = fakeApp();
   assertEquals((await ask("GET", "/admin/topics/T")).status, 404);

@@ -102,6 +102,20 @@ export function fakeFacade() {
         });
       },
     },
+    haReseed: {
+      reseed: (force) => {
+        if (!force) {
+          throw new ProblemError(409, "Only a slave is re-seeded");
+        }
+        return Promise.resolve({
+          action: "reseed",
+          reason: "left behind",
+          asideDirectory: null,
+          minOffset: 0,
+          maxOffset: 1,
+        });
+      },
+    },
     topics: {
       topics: () => [...topics.values()],
       topic: (it) => topics.get(it),

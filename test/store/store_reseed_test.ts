@@ -187,3 +187,26 @@ test("A checkpoint of the old log does not speak for the new one (scenario 14)",
   assert(warnings.length <= 1, warnings.join("\n"));
   await clock.complete(again.shutdown());
 });
+
+test("What an interrupted move has left goes with the next one, nothing else does", async () => {
+  const site = new StoreSite();
+  const end = await filled(site);
+  const root = `${ROOT}/aside`;
+  const note = (kind: string, maxOffset: number) =>
+    bytesOf(JSON.stringify({ kind, minOffset: 0, maxOffset }));
+  site.disk.plant(
+    `${root}/20260101T000000Z-reseed/aside.json.tmp`,
+    bytesOf("x"),
+  );
+  site.disk.plant(`${root}/20260102T000000Z-cut/aside.json`, note("cut", 0));
+  site.disk.plant(`${root}/20260102T000000Z-cut/commitlog/0`, bytesOf("half"));
+  site.disk.plant(`${root}/20260103T000000Z-cut/aside.json`, note("cut", 9));
+  site.disk.plant(`${root}/20260103T000000Z-cut/commitlog/0`, bytesOf("whole"));
+  site.disk.plant(`${root}/mine/notes`, bytesOf("of the operator"));
+  const { asideDirectory } = await site.clock.complete(aside(site, end));
+  assertEquals(site.disk.list(root).map((it) => it.name), [
+    "20260103T000000Z-cut",
+    asideDirectory!.slice(root.length + 1),
+    "mine",
+  ]);
+});
