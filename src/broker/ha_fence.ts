@@ -88,8 +88,11 @@ export class HAFence {
   #slaveCount = 0;
   #hintMs = -Infinity;
   #isStopped = false;
-  /** When the version of a master out of reach was asked for last, by its address. */
-  readonly #versionAskedMs = new Map<string, number>();
+  /** Masters out of reach by address: when name servers were asked for their versions. */
+  readonly #versions = new Map<
+    string,
+    { readonly askedMs: number; isUnknown: boolean }
+  >();
 
   constructor(ports: HAFencePorts) {
     this.#ports = ports;
@@ -201,8 +204,8 @@ export class HAFence {
   /** True when that name server shows this broker as the master. */
   async isShownAt(namesrvAddr: string): Promise<boolean> {
     const { client, identity } = this.#ports;
-    const group = await membersOf(client, identity, namesrvAddr);
-    return group?.members.get(0) === identity.brokerAddr;
+    const members = await membersOf(client, identity, namesrvAddr);
+    return members?.get(0) === identity.brokerAddr;
   }
 
   #hasAnybody(): boolean {
@@ -252,9 +255,9 @@ export class HAFence {
     isWhole: boolean,
   ): Look {
     const startedMs = this.#ports.clock.monotonicMs();
-    const mayAskVersion = (address: string) => this.#mayAskVersion(address);
+    const versionOf = (address: string) => this.#versionOf(address);
     const inquiry = new HAFenceInquiry(
-      { ...this.#ports, mayAskVersion },
+      { ...this.#ports, versionOf },
       namesrvAddrs,
       peerAddrs,
     );
@@ -276,14 +279,18 @@ export class HAFence {
     return look;
   }
 
-  #mayAskVersion(address: string): boolean {
-    if (this.#state === "fenced") return false;
+  /** Asked for once a minute; not by a fenced broker, whose rival may be dead. */
+  #versionOf(address: string): "ask" | "known" | "unknown" {
+    if (this.#state === "fenced") return "known";
     const nowMs = this.#ports.clock.monotonicMs();
-    const askedMs = this.#versionAskedMs.get(address) ?? -Infinity;
-    const isRecent = nowMs - askedMs < VERSION_INTERVAL_MS;
-    if (isRecent && this.#state === "open") return false;
-    this.#versionAskedMs.set(address, nowMs);
-    return true;
+    const last = this.#versions.get(address);
+    const isFresh = last !== undefined &&
+      nowMs - last.askedMs < VERSION_INTERVAL_MS;
+    if (isFresh && this.#state === "open") {
+      return last.isUnknown ? "unknown" : "known";
+    }
+    this.#versions.set(address, { askedMs: nowMs, isUnknown: false });
+    return "ask";
   }
 
   /** Everybody has answered, or had the time to. */
@@ -322,7 +329,11 @@ export class HAFence {
     return (this.#ports.peers.rival?.epoch ?? 0) > this.#ports.epoch;
   }
 
-  #learn({ peers: answers, registered }: FenceAnswers): void {
+  #learn({ peers: answers, registered, unknown }: FenceAnswers): void {
+    for (const { address } of unknown) {
+      const version = this.#versions.get(address);
+      if (version !== undefined) version.isUnknown = true;
+    }
     const { epoch, identity, peers } = this.#ports;
     const { brokerAddr, brokerName } = identity;
     for (const it of answers) {

@@ -2,15 +2,16 @@
  * HAFenceInquiry: asks name servers and peers who else claims id 0. All at once, each address
  * once; what has come so far can be read at any time.
  */
+import { decodeClusterInfo } from "../protocol/body/cluster_info.ts";
 import {
-  decodeBrokerMemberGroup,
-  decodeClusterInfo,
-} from "../protocol/body/cluster_info.ts";
-import {
-  decodeDataVersion,
   encodeDataVersion,
   ZERO_DATA_VERSION,
 } from "../protocol/body/data_version_body.ts";
+import {
+  decodeJson,
+  intField,
+  objectOf,
+} from "../protocol/body/json_fields.ts";
 import { decodeHARole } from "../protocol/body/ha_role_body.ts";
 import { encodeBrokerIdentityHeader } from "../protocol/header/broker_identity_header.ts";
 import { PocketmqRequestCode } from "../protocol/pocketmq_request_code.ts";
@@ -35,18 +36,11 @@ export interface HAFenceInquiryPorts {
   readonly identity: BrokerIdentity;
   /** The own one: whoever is asked learns it. */
   readonly epoch: number;
-  /** False when the version of the master at `address` was asked for a moment ago. */
-  mayAskVersion(address: string): boolean;
+  /** What was learned a moment ago of a master that does not answer; `ask`: nothing. */
+  versionOf(address: string): "ask" | "known" | "unknown";
 }
 
 type PeerAnswer = "answered" | "silent";
-
-/** What a name server shows of one name. */
-export interface FenceMembers {
-  readonly members: ReadonlyMap<number, string>;
-  /** False for 4.x. */
-  readonly tellsEpochs: boolean;
-}
 
 /** One round of questions. */
 export class HAFenceInquiry implements FenceAnswers {
@@ -85,16 +79,15 @@ export class HAFenceInquiry implements FenceAnswers {
   async #askNamesrv(namesrvAddr: string): Promise<void> {
     this.#waitedFor.add(namesrvAddr);
     const { client, identity } = this.#ports;
-    const group = await membersOf(client, identity, namesrvAddr);
-    if (group === null) return;
+    const members = await membersOf(client, identity, namesrvAddr);
+    if (members === null) return;
     this.#answered(namesrvAddr);
-    const members = [...group.members].slice(0, MEMBERS_MAX);
-    await Promise.all(members.map(async ([id, address]) => {
+    const others = [...members].slice(0, MEMBERS_MAX);
+    await Promise.all(others.map(async ([id, address]) => {
       if (await this.#askPeer(address) !== "silent" || id !== MASTER_ID) return;
-      if (!group.tellsEpochs) this.unknown.push({ namesrvAddr, address });
-      else if (this.#ports.mayAskVersion(address)) {
-        await this.#askVersion(namesrvAddr, address);
-      }
+      const version = this.#ports.versionOf(address);
+      if (version === "ask") await this.#askVersion(namesrvAddr, address);
+      if (version === "unknown") this.unknown.push({ namesrvAddr, address });
     }));
   }
 
@@ -152,12 +145,9 @@ export class HAFenceInquiry implements FenceAnswers {
       ),
     );
     if (response === null || response.body.length === 0) return;
-    try {
-      const epoch = decodeDataVersion(response.body).stateVersion;
-      this.registered.push({ namesrvAddr, address, epoch });
-    } catch {
-      // Without a version nothing is known of it.
-    }
+    const epoch = epochOf(response.body);
+    if (epoch === null) this.unknown.push({ namesrvAddr, address });
+    else this.registered.push({ namesrvAddr, address, epoch });
   }
 
   #answered(address: string): void {
@@ -165,34 +155,35 @@ export class HAFenceInquiry implements FenceAnswers {
   }
 }
 
-/** The brokers of our name by id, as one name server shows them; null without an answer. */
+/**
+ * The brokers of our name by id, as one name server shows them; null without an answer. Asked with
+ * 106: a 4.x name server leaves 901 without any answer.
+ */
 export async function membersOf(
   client: OuterClient,
-  { brokerName, clusterName }: BrokerIdentity,
+  { brokerName }: BrokerIdentity,
   namesrvAddr: string,
-): Promise<FenceMembers | null> {
-  const code = RequestCode.GET_BROKER_MEMBER_GROUP;
-  const group = await ask(
+): Promise<ReadonlyMap<number, string> | null> {
+  const response = await ask(
     client,
     namesrvAddr,
-    createRequest(code, { brokerName, clusterName }),
+    createRequest(RequestCode.GET_BROKER_CLUSTER_INFO),
   );
-  if (group === null) return null;
+  if (response?.code !== ResponseCode.SUCCESS) return null;
   try {
-    if (group.code === ResponseCode.SUCCESS) {
-      const { brokerAddrs } = decodeBrokerMemberGroup(group.body);
-      return { members: brokerAddrs, tellsEpochs: true };
-    }
-    // A 4.x name server does not know 901.
-    const all = await ask(
-      client,
-      namesrvAddr,
-      createRequest(RequestCode.GET_BROKER_CLUSTER_INFO),
-    );
-    if (all?.code !== ResponseCode.SUCCESS) return null;
-    const { brokerAddrTable } = decodeClusterInfo(all.body);
-    const members = brokerAddrTable.get(brokerName)?.brokerAddrs ?? new Map();
-    return { members, tellsEpochs: false };
+    const { brokerAddrTable } = decodeClusterInfo(response.body);
+    return brokerAddrTable.get(brokerName)?.brokerAddrs ?? new Map();
+  } catch {
+    return null; // A body that cannot be read says nothing.
+  }
+}
+
+/** The stateVersion of a DataVersion; null from a 4.x name server, which has none. */
+function epochOf(body: Uint8Array): number | null {
+  try {
+    const json = objectOf(decodeJson(body, "DataVersion"), "DataVersion");
+    const epoch = intField(json, "stateVersion", -1);
+    return epoch < 0 ? null : epoch;
   } catch {
     return null;
   }

@@ -1,11 +1,8 @@
 /** A fence between a name server and peers that are tables. */
 import { HAFence } from "../../src/broker/ha_fence.ts";
 import { HAPeersFile } from "../../src/broker/ha_peers_file.ts";
-import {
-  encodeBrokerMemberGroup,
-  encodeClusterInfo,
-} from "../../src/protocol/body/cluster_info.ts";
-import { encodeDataVersion } from "../../src/protocol/body/data_version_body.ts";
+import { encodeClusterInfo } from "../../src/protocol/body/cluster_info.ts";
+import { encodeJson } from "../../src/protocol/body/json_fields.ts";
 import {
   encodeHARole,
   type HARoleBody,
@@ -63,7 +60,7 @@ export class FenceSite {
   fencedWith: string | null = null;
   /** What lives at an address; `silent` never answers; nothing there: refused. */
   readonly roles = new Map<string, HARoleBody | "silent" | "apache">();
-  /** What the name server shows; `is4x` knows neither 901 nor epochs. */
+  /** What the name server shows; `is4x` knows no epochs. */
   members = new Map<number, string>();
   is4x = false;
   isNamesrvSilent = false;
@@ -141,11 +138,6 @@ export class FenceSite {
     const brokerAddrs = this.members;
     const answer = (body: Uint8Array) =>
       Promise.resolve(createResponse(0, null, {}, body));
-    if (code === RequestCode.GET_BROKER_MEMBER_GROUP && !this.is4x) {
-      return answer(
-        encodeBrokerMemberGroup({ cluster: "C", brokerName, brokerAddrs }),
-      );
-    }
     if (code === RequestCode.GET_BROKER_CLUSTER_INFO) {
       const zoneName = null;
       const enableActingMaster = false;
@@ -161,12 +153,12 @@ export class FenceSite {
         clusterAddrTable: new Map(),
       }));
     }
-    const stateVersion = this.versions.get(extFields.brokerAddr ?? "");
-    if (code !== RequestCode.QUERY_DATA_VERSION || stateVersion === undefined) {
-      return Promise.resolve(createResponse(3, "not supported"));
-    }
+    // A 4.x name server leaves unknown codes without any answer.
+    if (code !== RequestCode.QUERY_DATA_VERSION) return new Promise(() => {});
+    const version = { timestamp: 1, counter: 1 };
+    const stateVersion = this.versions.get(extFields.brokerAddr ?? "") ?? 0;
     return answer(
-      encodeDataVersion({ stateVersion, timestamp: 1, counter: 1 }),
+      encodeJson(this.is4x ? version : { ...version, stateVersion }),
     );
   }
 }
