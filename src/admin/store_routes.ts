@@ -19,6 +19,15 @@ const StoreSchema = z.object({
   earliestMessageTimestamp: z.int().nullable(),
   putMessageTimesTotal: z.int(),
   putMessageSizeTotal: z.int(),
+  /** What re-seeds and cuts have kept; nobody but the operator removes it. */
+  asideFolders: z.array(z.object({
+    path: z.string(),
+    kind: z.enum(["reseed", "cut"]),
+    reason: z.string(),
+    at: z.string(),
+    minOffset: z.int(),
+    maxOffset: z.int(),
+  })),
   disk: z.object({
     totalBytes: z.int(),
     freeBytes: z.int(),

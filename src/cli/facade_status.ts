@@ -7,6 +7,7 @@ import type { BrokerController } from "../broker/broker_controller.ts";
 import type { ClientChannelInfo } from "../broker/client_channel_info.ts";
 import { decodeMessageRecord } from "../model/message_record.ts";
 import type { NamesrvController } from "../namesrv/namesrv_controller.ts";
+import { listAsideFolders } from "../store/store_aside.ts";
 import { visibilityOf } from "../store/store_options.ts";
 import type { RunningBroker } from "./broker_server.ts";
 
@@ -94,6 +95,8 @@ export async function storeView(
     earliestMessageTimestamp: await earliestMessageMs(broker),
     putMessageTimesTotal: counters.putCount,
     putMessageSizeTotal: counters.putBytes,
+    asideFolders: listAsideFolders(context.runtime.fileSystem, options)
+      .flatMap(({ note, path }) => note === null ? [] : [{ path, ...note }]),
     disk: diskView(context, options.storePathRootDir),
   };
 }

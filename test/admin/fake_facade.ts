@@ -246,6 +246,7 @@ export function fakeFacade() {
           earliestMessageTimestamp: null,
           putMessageTimesTotal: 0,
           putMessageSizeTotal: 0,
+          asideFolders: [],
           disk: null,
         }),
     },
