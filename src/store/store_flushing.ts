@@ -18,7 +18,9 @@ export interface StoreFlushingContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly flags: RunningFlags;
-  /** Store time of the newest record in the log. */
+  /** The store times in the log are those of another node's clock. */
+  isSlave(): boolean;
+  /** Store time of the newest record in the log; of a slave, the newest that is whole. */
   lastStoreTimestamp(): number;
   /** Store time of the newest record handed to queues and index. */
   dispatchedTimestamp(): number;
@@ -65,6 +67,7 @@ export class StoreFlushing {
       this.#flushRealTime.tick(nowMs);
     }
     this.flushQueues.tick(nowMs);
+    if (this.context.isSlave()) this.#followMastersClock();
   }
 
   reconfigure(options: MessageStoreOptions): void {
@@ -78,11 +81,27 @@ export class StoreFlushing {
    * begin too late.
    */
   onClockSetBack(nowMs: number): void {
-    const { checkpoint } = this.files;
-    const { logger } = this.context;
-    logger.warn("The clock was set back", {
+    this.context.logger.warn("The clock was set back", {
       backMs: this.context.lastStoreTimestamp() - nowMs,
     });
+    this.#lowerTimestamps(nowMs);
+  }
+
+  /** A slave sees it by the records: one is older than what the checkpoint calls durable. */
+  #followMastersClock(): void {
+    const { logicsMsgTimestamp, physicMsgTimestamp } = this.files.checkpoint;
+    const noted = Math.min(logicsMsgTimestamp, physicMsgTimestamp);
+    const last = this.context.dispatchedTimestamp();
+    if (last === 0 || last >= noted) return;
+    this.context.logger.warn("The clock of the master was set back", {
+      backMs: noted - last,
+    });
+    this.#lowerTimestamps(last);
+  }
+
+  #lowerTimestamps(nowMs: number): void {
+    const { checkpoint } = this.files;
+    const { logger } = this.context;
     const { physicMsgTimestamp, logicsMsgTimestamp } = checkpoint;
     if (Math.min(physicMsgTimestamp, logicsMsgTimestamp) <= nowMs) return;
     checkpoint.physicMsgTimestamp = Math.min(physicMsgTimestamp, nowMs);
@@ -98,7 +117,8 @@ export class StoreFlushing {
     const flush = async () => {
       const last = this.context.lastStoreTimestamp();
       // More records of this very millisecond may come, and this sync will not cover them.
-      const isOver = this.context.clock.nowMs() > last;
+      const { clock } = this.context;
+      const isOver = !this.context.isSlave() && clock.nowMs() > last;
       const timestamp = isOver ? last : Math.max(0, last - 1);
       try {
         await log.flush();

@@ -77,7 +77,11 @@ export class StoreParts {
       clock,
       logger,
       flags,
-      lastStoreTimestamp: () => this.putService.lastStoreTimestamp,
+      isSlave,
+      lastStoreTimestamp: () =>
+        isSlave()
+          ? this.dispatcher.lastStoreTimestamp
+          : this.putService.lastStoreTimestamp,
       dispatchedTimestamp: () => this.dispatcher.lastStoreTimestamp,
       confirmOffset: () => this.confirmOffset(),
       onFlushed: () => this.doReput(),

@@ -22,8 +22,12 @@ import {
 import { RawClient } from "../support/raw_client.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
 
-const JUNK = Number(process.env.TEST_HA_JUNK ?? 20_000);
-const RESETS = 5_000;
+/** The promise is the executable's; V8 under Deno breathes more. */
+const isExecutable = process.env.TEST_PROGRAM !== "deno";
+const JUNK = Number(
+  process.env.TEST_HA_JUNK ?? (isExecutable ? 20_000 : 4_000),
+);
+const RESETS = JUNK / 4;
 const AT_ONCE = 100;
 const FALSE_MASTER_MS = Number(process.env.TEST_FALSE_MASTER_MS ?? 4_000);
 const MIB = 1_048_576;
@@ -34,8 +38,6 @@ const NAMESRV = [
   "--set",
   "listenPort=0",
 ];
-/** The promise is the executable's; V8 under Deno breathes more. */
-const isExecutable = process.env.TEST_PROGRAM !== "deno";
 const GROWTH_BYTES_MAX = (isExecutable ? 10 : 32) * MIB;
 const PATIENCE = { timeoutMs: 60_000 };
 

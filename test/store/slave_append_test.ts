@@ -1,6 +1,8 @@
 import { test } from "node:test";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { FileError } from "../../src/io/file_system.ts";
+import type { MessageStore } from "../../src/store/message_store.ts";
+import { readStoreCheckpoint } from "../../src/store/store_checkpoint.ts";
 import { brokerInner, encodeRecord } from "../model/message_fixture.ts";
 import { put, ROOT, SMALL, StoreSite } from "./message_store_fixture.ts";
 
@@ -46,5 +48,91 @@ test("A log that cannot be read holds dispatch up, and lets it go on", async () 
   assertEquals(store.degradedReason, null);
   assertEquals(store.getMaxOffsetInQueue("TopicTest", 3), 1);
   assertEquals(put(store).status, "SERVICE_NOT_AVAILABLE");
+  await store.shutdown();
+});
+
+/** Appends to `slave` what `master` has beyond it. */
+function follow(master: MessageStore, slave: MessageStore): void {
+  while (slave.maxPhyOffset < master.maxPhyOffset) {
+    const from = slave.maxPhyOffset;
+    const size = Math.min(
+      master.maxPhyOffset - from,
+      FILE_SIZE - from % FILE_SIZE,
+    );
+    const bytes = new Uint8Array(size);
+    assertEquals(master.replicaLog.read(from, bytes), true);
+    assertEquals(slave.appendToCommitLog(from, bytes), true);
+  }
+}
+
+/** A master and its slave with the same `fileCount` files, the last ones `freshFiles` unsaved. */
+async function slaveOf(fileCount: number, freshFiles: number) {
+  const [masterSite, site] = [new StoreSite(1), new StoreSite(2)];
+  const master = await masterSite.open();
+  const store = await site.open(SLAVE);
+  const grow = async (end: number) => {
+    while (master.maxPhyOffset < end) {
+      put(master, { body: new Uint8Array(1_000) });
+      await masterSite.clock.run(50);
+      await site.clock.run(50);
+    }
+    follow(master, store);
+  };
+  await grow((fileCount - freshFiles) * FILE_SIZE);
+  await site.pass(store, 61_000); // Queues, index and checkpoint are durable.
+  await grow(fileCount * FILE_SIZE);
+  await site.pass(store, 1_000);
+  return { site, store, master, grow };
+}
+
+for (const how of ["kill", "crash"] as const) {
+  test(`31: a slave with 200 files scans only the last ones after a ${how}`, async () => {
+    const { site, store } = await slaveOf(200, 5);
+    const end = store.maxPhyOffset;
+    site.disk[how]();
+    const again = await site.open(SLAVE);
+    const { recordCount, startOffset } = again.recoveryReport!;
+    assertEquals(again.maxPhyOffset, end);
+    assert(startOffset >= end - 30 * FILE_SIZE, `from ${startOffset}`);
+    assert(recordCount < 120, `${recordCount} records`);
+    await again.shutdown();
+  });
+}
+
+test("31: a slave that was stopped scans its last file, however many there are", async () => {
+  const counts: number[] = [];
+  for (const fileCount of [10, 200]) {
+    const { site, store } = await slaveOf(fileCount, 2);
+    await store.shutdown();
+    const again = await site.open(SLAVE);
+    counts.push(again.recoveryReport!.recordCount);
+    await again.shutdown();
+  }
+  assert(counts[1]! <= counts[0]! + 1, `${counts}`);
+  assert(counts[1]! <= 4, `${counts}`);
+});
+
+test("A master's clock that was set back takes the slave's checkpoint back with it", async () => {
+  const site = new StoreSite();
+  const store = await site.open(SLAVE);
+  const timestampMs = 1_700_000_000_000;
+  const append = (queueOffset: number, storeTimestamp: number) => {
+    const at = store.maxPhyOffset;
+    const record = encodeRecord(brokerInner(), queueOffset, at, storeTimestamp);
+    assertEquals(store.appendToCommitLog(at, record), true);
+  };
+  const noted = () => {
+    const path = `${ROOT}/checkpoint`;
+    const values = readStoreCheckpoint(site.disk, path)!;
+    return Math.min(values.physicMsgTimestamp, values.logicsMsgTimestamp);
+  };
+  append(0, timestampMs);
+  await site.pass(store, 61_000);
+  assertEquals(noted(), timestampMs - 1);
+  append(1, timestampMs - 3_600_000);
+  await site.pass(store, 1_000);
+  assertEquals(noted(), timestampMs - 3_600_000);
+  const isTold = (it: string) => it.includes("clock of the master");
+  assertEquals(site.logger.lines.filter(isTold).length, 1);
   await store.shutdown();
 });
