@@ -216,7 +216,7 @@ export class BrokerController {
       table: this.#table,
       bound,
       addresses,
-      onTick: () => this.reseed.tick(),
+      onTick: (ha) => this.reseed.tick(ha),
     };
   }
 

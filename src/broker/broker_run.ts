@@ -5,6 +5,7 @@
  * Start: open the store, read the role and the tables, let clients in, register. Stop: the same,
  * backwards.
  */
+import type { HACoordinator } from "../ha/ha_coordinator.ts";
 import type { Timer } from "../io/clock.ts";
 import { RemotingClient } from "../remoting/remoting_client.ts";
 import type { RemotingServer } from "../remoting/remoting_server.ts";
@@ -36,8 +37,8 @@ export interface BrokerRunHost {
   readonly table: Map<number, RequestProcessor>;
   readonly bound: BoundPorts;
   readonly addresses: BrokerAddresses;
-  /** Every 100 ms, after everybody else. */
-  onTick(): void;
+  /** When a run begins, and every 100 ms, after everybody else; `ha` is the run's. */
+  onTick(ha: HACoordinator): void;
 }
 
 /** The record of a promotion, once the end of the log is known. */
@@ -283,7 +284,7 @@ export class BrokerRun {
 
   /** Everything is in place: lets clients in, starts the clock. */
   #letIn(options: BrokerControllerOptions): void {
-    const { network, ports, server, table } = this.#host;
+    const { network, onTick, ports, server, table } = this.#host;
     const {
       ha,
       identity,
@@ -320,6 +321,7 @@ export class BrokerRun {
     };
     server.resume();
     network.open();
+    onTick(ha);
     ha.start();
     metadata.start(identity, options.broker.namesrvAddr);
     neighbours.start();
@@ -340,6 +342,6 @@ export class BrokerRun {
     registration.tick();
     this.#host.server.tick(nowMs);
     this.#client.tick(nowMs);
-    this.#host.onTick();
+    this.#host.onTick(ha);
   }
 }

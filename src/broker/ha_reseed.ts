@@ -100,17 +100,15 @@ export class HAReseed {
     this.#logger = ports.logger.child("ha");
   }
 
-  /** Every 100 ms, while the broker runs. */
-  tick(): void {
+  /** At the begin of every run of the broker part, and every 100 ms; `ha` is that run's. */
+  tick(ha: HACoordinator): void {
+    ha.remedy ??= () => this.#remedy(ha);
     const nowMs = this.#ports.clock.monotonicMs();
     if (nowMs < this.#nextLookMs || this.#isRunning) return;
     this.#nextLookMs = nowMs + LOOK_INTERVAL_MS;
     if (!this.#broker.isReady) return;
-    const { ha } = this.#broker;
     const plan = ha.role === "SLAVE" ? planOf(ha.client.view()) : null;
-    const obstacle = plan === null ? null : this.#obstacle(plan, nowMs);
-    ha.remedy = obstacle;
-    if (plan === null || obstacle !== null) return;
+    if (plan === null || this.#obstacle(plan) !== null) return;
     this.#nextAutomaticMs = nowMs + AUTOMATIC_INTERVAL_MS;
     this.#run(plan, false).catch((error: unknown) =>
       this.#logger.error("This slave could not be re-seeded", { error })
@@ -140,8 +138,14 @@ export class HAReseed {
     return await this.#run(plan, lack !== null);
   }
 
+  /** What somebody can do; null when nobody need or can. */
+  #remedy(ha: HACoordinator): string | null {
+    const plan = planOf(ha.client.view());
+    return plan === null || !this.#broker.isReady ? null : this.#obstacle(plan);
+  }
+
   /** Why it does not happen by itself; null when it does. */
-  #obstacle({ cure, problem }: Plan, nowMs: number): string | null {
+  #obstacle({ cure, problem }: Plan): string | null {
     if (problem !== "needs-reseed") return byHand(cure);
     if (!this.#broker.ha.options.haAutoReseed) {
       return `haAutoReseed is off: run ${COMMAND}`;
@@ -151,7 +155,7 @@ export class HAReseed {
     }
     const lack = this.#lackOfRoom(cure);
     if (lack !== null) return `${lack}: ${forceHint()}`;
-    return nowMs < this.#nextAutomaticMs
+    return this.#ports.clock.monotonicMs() < this.#nextAutomaticMs
       ? `it was re-seeded a moment ago and was left behind again: it waits before the next time, or run ${COMMAND}`
       : null;
   }
@@ -160,10 +164,9 @@ export class HAReseed {
   #lackOfRoom(cure: LogCure): string | null {
     if (cure.kind !== "reseed") return null;
     const { options } = this.#broker.messageStore;
-    const directory = parentDirectory(commitLogDirectoryOf(options));
-    const { freeBytes, totalBytes } = this.#ports.fileSystem.diskSpace(
-      directory,
-    );
+    const space = this.#diskSpace(options);
+    if (space === null) return null;
+    const { freeBytes, totalBytes } = space;
     const ratio = options.diskSpaceWarningLevelRatio;
     const leftBytes = Math.max(
       0,
@@ -174,6 +177,16 @@ export class HAReseed {
     return neededBytes <= leftBytes
       ? null
       : `the master's log needs ${neededBytes} bytes beside the old data, ${leftBytes} are left below diskSpaceWarningLevelRatio=${ratio}`;
+  }
+
+  /** Null for a disk that cannot be asked: it is judged by its writes. */
+  #diskSpace(options: MessageStoreOptions) {
+    const directory = parentDirectory(commitLogDirectoryOf(options));
+    try {
+      return this.#ports.fileSystem.diskSpace(directory);
+    } catch {
+      return null;
+    }
   }
 
   async #run(plan: Plan, isDiscarded: boolean): Promise<HAReseedReport> {

@@ -73,8 +73,8 @@ export class HACoordinator {
   neighbourWarning: string | null = null;
   /** Why this master accepts nothing: another broker was promoted; null: none is known. */
   fencedReason: string | null = null;
-  /** What ends the state of a slave that cannot follow, in one clause; null when nothing does. */
-  remedy: string | null = null;
+  /** What somebody can do for a slave that cannot follow, in one clause; null: nothing. */
+  remedy: (() => string | null) | null = null;
   readonly #ports: HACoordinatorPorts;
   readonly #logger: Logger;
   #shown: HAStateWord | null = null;
@@ -197,7 +197,7 @@ export class HACoordinator {
     if (this.#role === "SLAVE") {
       const { problem, reason } = this.client.view();
       const info = clientInfoOf(this.client);
-      const { remedy } = this;
+      const remedy = this.remedy?.() ?? null;
       return slaveState({ info, problem, reason, remedy, neighbourWarning });
     }
     return masterState({
