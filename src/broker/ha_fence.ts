@@ -117,6 +117,11 @@ export class HAFence {
     return this.#unasked;
   }
 
+  /** Remoting addresses of the brokers of this pair that were seen. */
+  get peerAddresses(): readonly string[] {
+    return this.#ports.peers.peers;
+  }
+
   /** The highest epoch that is known here, the own one included. */
   get highestEpoch(): number {
     const { epoch, peers } = this.#ports;

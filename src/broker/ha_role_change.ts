@@ -104,16 +104,18 @@ export class HARoleChange {
       return await this.#refusalOfPromotion(peers);
     });
     const run = this.#ports.run();
-    const { haRole, masterWatch, running: { parts } } = run;
+    const { haRole, masterWatch, running: { fence, ha, parts } } = run;
     const former = masterWatch.last ??
       peers.find(({ role }) => role !== "SLAVE");
+    const formerRole = ha.role === "SLAVE" ? former?.role : ha.role;
     const epochs = [
       haRole?.epoch ?? 0,
       former?.epoch ?? 0,
+      fence.highestEpoch,
       parts.topicConfigManager.dataVersion.stateVersion,
       ...peers.map((it) => it.epoch),
     ];
-    const masterRole = former?.role === "SYNC_MASTER"
+    const masterRole = formerRole === "SYNC_MASTER"
       ? "SYNC_MASTER"
       : "ASYNC_MASTER";
     const record = (promotedAtOffset: number): HARoleRecord => ({
@@ -135,10 +137,11 @@ export class HARoleChange {
   async #refusalOfPromotion(
     peers: readonly HAPeerAnswer[],
   ): Promise<RoleRefusal | null> {
-    const { ha, parts } = this.#ports.run().running;
+    const { fence, ha, parts } = this.#ports.run().running;
     const { maxPhyOffset } = parts.messageStore;
     return refusalOfPromotion({
       role: ha.role,
+      fencedReason: fence.fencedReason,
       maxOffset: maxPhyOffset,
       standing: ha.client.standing,
       peers,
@@ -181,15 +184,17 @@ export class HARoleChange {
       ...(haMasterAddress === undefined ? {} : { haMasterAddress }),
     };
     const master = peers.find((it) => it.role !== "SLAVE") ?? null;
+    const isFenced = run.running.fence.fencedReason !== null;
     const prepared = prepareDemotion(run, master);
     await this.#ports.restart({ haRole: record }, prepared.between);
-    const isSwap = master === null;
     return {
       ...record,
       detail: `This broker is a SLAVE with brokerId=${record.brokerId}` +
-        (isSwap
-          ? "; promote the slave that takes its place with `pocketmq ha promote` there"
-          : ` of the master at ${master.address}`) +
+        (master !== null
+          ? ` of the master at ${master.address}`
+          : isFenced
+          ? ", and looks for the master that was promoted"
+          : "; promote the slave that takes its place with `pocketmq ha promote` there") +
         prepared.detail() + despite(overridden),
     };
   }
@@ -198,11 +203,12 @@ export class HARoleChange {
     { haMasterAddress }: DemotionRequest,
     peers: readonly HAPeerAnswer[],
   ): RoleRefusal | null {
-    const { haRole, running: { ha, metadata, options } } = this.#ports.run();
+    const { haRole, running } = this.#ports.run();
+    const { fence, ha, metadata, options } = running;
     return refusalOfDemotion({
       role: ha.role,
       epoch: haRole?.epoch ?? 0,
-      isSuperseded: ha.state().state === "diverged",
+      isSuperseded: fence.fencedReason !== null,
       peers,
       inSyncSlaveNums: ha.service.inSyncSlaveNums,
       areTablesInSync: metadata.hasSlaveInSync,
@@ -234,16 +240,17 @@ export class HARoleChange {
     }
   }
 
-  /** The other brokers of this pair that answer now; `haAddress` belongs to one of them. */
+  /** The other brokers of this pair that answer now, highest epoch first; `haAddress` is of one. */
   async #peers(haAddress?: string): Promise<HAPeerAnswer[]> {
-    const { client, running: { ha, identity, options } } = this
-      .#ports.run();
+    const { client, running } = this.#ports.run();
+    const { fence, ha, identity, options } = running;
     const inquiry = new HAPeerInquiry(client);
     const members = await inquiry.members(
       namesrvsOf(options.broker.namesrvAddr),
       identity.brokerName,
     );
     const addresses = new Set(members.flatMap((it) => [...it.values()]));
+    for (const it of fence.peerAddresses) addresses.add(it);
     const named = metadataAddressOf({
       masterAddressKey: ha.options.masterAddress || null,
       haAddress: (haAddress ?? ha.options.haMasterAddress) || null,
@@ -254,7 +261,8 @@ export class HARoleChange {
     }
     addresses.delete(identity.brokerAddr);
     const answers = await inquiry.ask(addresses);
-    return answers.filter((it) => it.brokerName === identity.brokerName);
+    return answers.filter((it) => it.brokerName === identity.brokerName)
+      .sort((a, b) => b.epoch - a.epoch);
   }
 
   /** The configured one; else the lowest that no name server shows. */

@@ -20,6 +20,8 @@ export interface RoleRefusal {
 /** What a promotion depends on. */
 export interface PromotionSituation {
   readonly role: HARole;
+  /** Why this master accepts nothing: another broker was promoted; null: it does not know of any. */
+  readonly fencedReason: string | null;
   /** End of the own log. */
   readonly maxOffset: number;
   readonly standing: MasterStandingView;
@@ -49,16 +51,19 @@ const BEHIND_MS = 1_000;
 
 /** Null when the slave may become the master. */
 export function refusalOfPromotion(it: PromotionSituation): RoleRefusal | null {
-  if (it.role !== "SLAVE") {
+  const isMaster = it.role !== "SLAVE";
+  if (isMaster && it.fencedReason === null) {
     return never(`This broker is a ${it.role}: only a SLAVE can be promoted`);
   }
   const master = it.peers.find(({ role }) => role !== "SLAVE");
   if (master !== undefined) {
     return forcible(
       `The master at ${master.address} answers (${master.role}, epoch ${master.epoch}): demote it there with ` +
-        "`pocketmq ha demote`, or stop it; force promotes this slave beside it",
+        "`pocketmq ha demote`, or stop it; force promotes this broker beside it",
     );
   }
+  // It may lack what the other one accepted: only an operator knows that that is gone for good.
+  if (isMaster) return forcible(it.fencedReason!);
   if (it.maxOffset === 0) {
     return forcible("This slave has never had any data of a master");
   }

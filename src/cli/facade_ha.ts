@@ -68,7 +68,8 @@ export async function changeRole(
       { field: "masterAddress", message: "leave it out, or give role SLAVE" },
     ]);
   }
-  if (before === "SLAVE" || role === "MASTER") {
+  const isFenced = broker.fence.fencedReason !== null;
+  if (before === "SLAVE" || role === "MASTER" || isFenced) {
     return await decided(
       broker.roles.promote({ force, ...(role === "MASTER" ? {} : { role }) }),
     );

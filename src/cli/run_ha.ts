@@ -63,8 +63,10 @@ export async function haPromote(
   context: CliContext,
   flags: HAPromoteFlags,
 ): Promise<void> {
-  const { role } = await statusOf(context, adminUrl(flags.admin, "/admin/ha"));
-  if (role !== "SLAVE") {
+  const url = adminUrl(flags.admin, "/admin/ha");
+  const { role, state } = await statusOf(context, url);
+  // A master that another one has overtaken may take its place again.
+  if (role !== "SLAVE" && state !== "diverged") {
     throw new CliError(
       `This broker is a ${role}: only a SLAVE can be promoted`,
       1,

@@ -162,3 +162,30 @@ test("10,000 topics and 1,000 groups: a commit costs the same, a write encodes w
   assertEquals(rig.files.offsets.writes.length, 11);
   assert(elapsedMs < 2_000, `10 writes took ${elapsedMs} ms`);
 });
+
+test("lowerToEnds() puts positions beyond the end at it; slaves of a master follow it down", async () => {
+  const rig = new ManagerRig(OPTIONS, {
+    offsets: '{"offsetTable":{"T@g":{"0":150,"1":40},"T@h":{"0":100}}}',
+  });
+  const offsets = rig.consumerOffsetManager;
+  rig.maxOffsets.set("T/0", 100);
+  rig.maxOffsets.set("T/1", 40);
+  const before = offsets.dataVersion;
+  assertEquals(offsets.lowerToEnds(), 1);
+  assertEquals(offsets.queryOffset("g", "T", 0), 100);
+  assertEquals(offsets.queryOffset("g", "T", 1), 40);
+  assert(offsets.dataVersion.counter > before.counter);
+  await offsets.persist();
+  const generations = JSON.parse(rig.files.offsets.text!).offsetGenerations;
+  assertEquals(Object.keys(generations), ["T@g"]);
+  assertEquals(offsets.lowerToEnds(), 0);
+});
+
+test("takeEpoch() makes one new version, of that epoch", () => {
+  const offsets = new ManagerRig(OPTIONS).consumerOffsetManager;
+  offsets.takeEpoch(3);
+  const { counter, stateVersion } = offsets.dataVersion;
+  assertEquals(stateVersion, 3);
+  offsets.takeEpoch(2);
+  assertEquals(offsets.dataVersion.counter, counter);
+});

@@ -19,6 +19,7 @@ const PEER: HAPeerAnswer = {
 
 const SLAVE: PromotionSituation = {
   role: "SLAVE",
+  fencedReason: null,
   maxOffset: 1_000,
   standing: { kind: "follows", behindBytes: 0, behindMs: 0 },
   peers: [],
@@ -87,9 +88,12 @@ test("a promotion that would lose something is refused with its reason", () => {
   }
 });
 
-test("a master is not promoted, not even by force", () => {
+test("a master is not promoted, but by force where another one has overtaken it", () => {
   const refusal = promotion({ role: "ASYNC_MASTER" });
   assertEquals(refusal?.isForcible, false);
+  const fencedReason = "another one was promoted";
+  const fenced = promotion({ role: "ASYNC_MASTER", fencedReason });
+  assertEquals([fenced?.reason, fenced?.isForcible], [fencedReason, true]);
 });
 
 test("a master may be demoted when a slave can take its place, or another one has", () => {

@@ -122,3 +122,16 @@ test("without slaves, name servers, or while it stops, nothing waits", async () 
   stopping.recovery.stop();
   assertEquals(stopping.context.answers.length, 1);
 });
+
+test("a promoted slave does not ask itself, whom a name server still shows as a slave", async () => {
+  const own = IDENTITY.brokerAddr;
+  // Whoever asked itself would wait for its own answer.
+  const { recovery, position } = site({ [own]: null, slave: AT_200 });
+  recovery.start(IDENTITY, ["ns"]);
+  await settle();
+  assertEquals([recovery.isRunning, recovery.reason, position()], [
+    false,
+    null,
+    200,
+  ]);
+});

@@ -1,10 +1,13 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { test } from "node:test";
 import {
   BROKER_PROGRAM_KEYS,
   loadBrokerConfig,
 } from "../../src/config/broker_config.ts";
-import { checkBrokerRules } from "../../src/config/broker_rules.ts";
+import {
+  checkBrokerRules,
+  checkRoleChange,
+} from "../../src/config/broker_rules.ts";
 import { ConfigError } from "../../src/config/config_error.ts";
 import {
   Configuration,
@@ -149,4 +152,60 @@ test("Configuration.found() shows what the start found out", () => {
   assert(configuration.text().includes("listenPort=40001\n"));
   assertEquals(configuration.reload(load()).afterRestart, []);
   assert(configuration.explicitKeys.includes("listenPort"));
+});
+
+test("brokerRole changes between both kinds of master, and is written down", async () => {
+  const { configuration, file, load } = open("brokerRole=SYNC_MASTER\n");
+  const change = await configuration.update(
+    new Map([["brokerRole", "ASYNC_MASTER"]]),
+  );
+  assertEquals([change.changed, change.isPersisted], [["brokerRole"], true]);
+  assertEquals(configuration.values.brokerRole, "ASYNC_MASTER");
+  // To SLAVE is more than a key: the file may say so, and it holds after a restart.
+  file.text = "brokerRole=SLAVE\nbrokerId=1\nnamesrvAddr=ns:9876\n";
+  const { afterRestart, changed } = configuration.reload(load());
+  assert(
+    afterRestart.includes("brokerRole") && !changed.includes("brokerRole"),
+  );
+  assertEquals(configuration.values.brokerRole, "ASYNC_MASTER");
+});
+
+test("a value that the start found in the place of a configured one is changed there", async () => {
+  const text = "brokerRole=SLAVE\nbrokerId=1\nnamesrvAddr=ns:9876\n";
+  const { configuration, file, load } = open(text);
+  configuration.found(
+    { brokerRole: "ASYNC_MASTER", brokerId: 0 },
+    "as config/haRole.json has it",
+  );
+  let told = "";
+  configuration.onChanged = async ({ brokerRole }) => {
+    await Promise.resolve();
+    told = brokerRole;
+  };
+  const change = await configuration.update(
+    new Map([["brokerRole", "SYNC_MASTER"]]),
+  );
+  assertEquals(change.changed, ["brokerRole"]);
+  assertEquals(change.isPersisted, true);
+  // Whoever is told has done its work by now.
+  assertEquals(told, "SYNC_MASTER");
+  assertEquals(file.text, text);
+  configuration.reload(load());
+  assertEquals(configuration.values.brokerRole, "SYNC_MASTER");
+  assertEquals(configuration.values.brokerId, 0);
+  // The override ends with its reason.
+  configuration.found({ brokerRole: "SLAVE", brokerId: 1 }, "as before");
+  assertEquals(configuration.values.brokerRole, "SLAVE");
+});
+
+test("checkRoleChange names the command that changes the role", () => {
+  checkRoleChange("SYNC_MASTER", "ASYNC_MASTER");
+  checkRoleChange("SLAVE", "SLAVE");
+  const cases = [
+    ["SLAVE", "SYNC_MASTER", "pocketmq ha promote"],
+    ["ASYNC_MASTER", "SLAVE", "pocketmq ha demote"],
+  ] as const;
+  for (const [from, to, command] of cases) {
+    assertThrows(() => checkRoleChange(from, to), ConfigError, command);
+  }
 });
