@@ -6,7 +6,8 @@ import { type Delivery, Member } from "./java.ts";
 
 const GET_MAX_OFFSET = 30;
 const QUERY_CONSUMER_OFFSET = 14;
-const QUEUE_COUNT = 8;
+/** Of every topic of these tests. */
+export const QUEUE_COUNT = 8;
 
 /** Which client asks which name server. */
 export interface Reader {

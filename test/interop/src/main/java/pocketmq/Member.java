@@ -1,10 +1,12 @@
 package pocketmq;
 
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
+import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageExt;
 
@@ -13,6 +15,7 @@ import org.apache.rocketmq.common.message.MessageExt;
  * With hold=N it consumes N messages and waits with the next until its input has a line.
  */
 final class Member {
+    private static final int STARTS_MAX = 5;
     private static final CountDownLatch GO_ON = new CountDownLatch(1);
     private static final AtomicInteger TAKEN = new AtomicInteger();
 
@@ -20,32 +23,7 @@ final class Member {
     }
 
     static void run(Arguments arguments) throws Exception {
-        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(arguments.text("group"));
-        consumer.setNamesrvAddr(arguments.text("namesrv"));
-        consumer.setInstanceName(arguments.text("instance"));
-        consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
-        for (String topic : arguments.text("topic").split(",")) {
-            consumer.subscribe(topic, arguments.text("tags", "*"));
-        }
-        // The client's own default.
-        consumer.setPullThresholdForQueue(arguments.number("cache", 1000));
-        int hold = arguments.number("hold", Integer.MAX_VALUE);
-        consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
-            if (TAKEN.addAndGet(messages.size()) > hold) {
-                waitToGoOn();
-            }
-            StringBuilder lines = new StringBuilder();
-            for (MessageExt message : messages) {
-                lines.append("MSG ").append(message.getQueueId()).append(' ')
-                    .append(message.getQueueOffset()).append(' ').append(message.getKeys()).append('\n');
-            }
-            synchronized (System.out) {
-                System.out.print(lines);
-                System.out.flush();
-            }
-            return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
-        });
-        consumer.start();
+        DefaultMQPushConsumer consumer = started(arguments);
         System.out.println("STARTED");
         System.out.flush();
         CountDownLatch end = new CountDownLatch(1);
@@ -66,6 +44,55 @@ final class Member {
         System.out.println("STOPPED");
         System.out.flush();
         System.exit(0);
+    }
+
+    /** A start fails when a name server's answer takes more than 3 s: then it is tried again. */
+    private static DefaultMQPushConsumer started(Arguments arguments) throws Exception {
+        for (int attempt = 1;; attempt++) {
+            DefaultMQPushConsumer consumer = consumer(arguments);
+            try {
+                consumer.start();
+                return consumer;
+            } catch (MQClientException | IllegalStateException e) {
+                consumer.shutdown();
+                if (attempt == STARTS_MAX) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static DefaultMQPushConsumer consumer(Arguments arguments) throws MQClientException {
+        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(arguments.text("group"));
+        consumer.setNamesrvAddr(arguments.text("namesrv"));
+        consumer.setInstanceName(arguments.text("instance"));
+        consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+        for (String topic : arguments.text("topic").split(",")) {
+            consumer.subscribe(topic, arguments.text("tags", "*"));
+        }
+        // The client's own default.
+        consumer.setPullThresholdForQueue(arguments.number("cache", 1000));
+        int hold = arguments.number("hold", Integer.MAX_VALUE);
+        consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
+            if (TAKEN.addAndGet(messages.size()) > hold) {
+                waitToGoOn();
+            }
+            print(messages);
+            return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+        });
+        return consumer;
+    }
+
+    private static void print(List<MessageExt> messages) {
+        StringBuilder lines = new StringBuilder();
+        for (MessageExt message : messages) {
+            lines.append("MSG ").append(message.getQueueId()).append(' ')
+                .append(message.getQueueOffset()).append(' ').append(message.getKeys()).append('\n');
+        }
+        synchronized (System.out) {
+            System.out.print(lines);
+            System.out.flush();
+        }
     }
 
     private static void waitToGoOn() {
