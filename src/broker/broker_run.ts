@@ -265,6 +265,10 @@ export class BrokerRun {
     const { fence, ha, metadata, parts, registration } = this.running;
     parts.pullRequestHoldService.wakeAll();
     metadata.stop();
+    const { logger } = this.#host.ports;
+    const learned = fence.stop().catch((error: unknown) =>
+      logger.error("Cannot write haPeers.json at shutdown", { error })
+    );
     // Time-outs need ticks until the last request is answered.
     await Promise.all([registration.stop(), closeConnections()]);
     // After the last put was answered: it may have waited for a slave.
@@ -272,10 +276,7 @@ export class BrokerRun {
     this.#timer?.cancel();
     this.#timer = null;
     await this.#client.close();
-    const { logger } = this.#host.ports;
-    await fence.stop().catch((error: unknown) =>
-      logger.error("Cannot write haPeers.json at shutdown", { error })
-    );
+    await learned;
     await parts.persist().catch((error: unknown) =>
       logger.error("Cannot write all tables at shutdown", { error })
     );

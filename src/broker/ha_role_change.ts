@@ -121,7 +121,9 @@ export class HARoleChange {
     const record = (promotedAtOffset: number): HARoleRecord => ({
       role: request.role ?? masterRole,
       brokerId: 0,
-      epoch: Math.max(...epochs) + 1,
+      // The next epoch says: a slave, whose log began as its master's (`ha_demotion.ts`). Of a
+      // master that was overtaken nobody knows that.
+      epoch: Math.max(...epochs) + (ha.role === "SLAVE" ? 1 : 2),
       promotedAtOffset,
     });
     await this.#ports.restart({ promotion: record });

@@ -61,10 +61,12 @@ function isRemembered(by: FailoverBroker, peer: FailoverBroker): boolean {
   }
 }
 
-async function promote(broker: FailoverBroker, epoch = 1): Promise<void> {
-  await broker.process?.stop();
-  broker.writePromotion(epoch);
-  await broker.start();
+async function promote(
+  broker: FailoverBroker,
+  ...flags: string[]
+): Promise<void> {
+  const { code, stdout, stderr } = await broker.promote(...flags);
+  assertEquals(code, 0, stdout + stderr);
 }
 
 async function assertFenced({ old, promoted }: Pair): Promise<void> {
@@ -125,6 +127,16 @@ async function restarted(namesrv: string, pair: Pair): Promise<void> {
   await old.kill();
   await old.start();
   await assertFenced(pair);
+  // Only somebody who knows that the other one is gone for good changes that.
+  const tried = await old.promote();
+  assertEquals(tried.code, 1);
+  assert(tried.stderr.includes(promoted.address), tried.stderr);
+  await promote(old, "--force");
+  assertEquals((await old.send(10)).ok, 10);
+  await promoted.start();
+  const { epoch, reason, state } = await promoted.ha();
+  assertEquals([epoch, state], [1, "diverged"]);
+  assert(String(reason).includes("epoch 3"), String(reason));
 }
 
 test("without a name server the old master asks the slave that it had", () =>
@@ -145,7 +157,7 @@ test("a master that stood still while its slave was promoted accepts nothing whe
       const client = await RawClient.open(old.address);
       process.kill(old.process!.pid, "SIGSTOP");
       try {
-        await promote(promoted);
+        await promote(promoted, "--force");
         // Longer than what counts as a standstill; these wait in the socket of the stopped one.
         await new Promise((resolve) => setTimeout(resolve, 3_500));
         const sends = sendAll(client, 100);
@@ -164,7 +176,7 @@ test("a master that stood still while its slave was promoted accepts nothing whe
 test("a running master gives way when its slave is promoted", () =>
   withTempDirectory((folder) =>
     withPair("", folder, async (pair) => {
-      await promote(pair.promoted);
+      await promote(pair.promoted, "--force");
       // Told by the promoted one itself, sooner than with its own next look.
       await eventually(async () => (await pair.old.ha()).state === "diverged", {
         timeoutMs: 3_000,

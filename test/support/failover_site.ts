@@ -1,7 +1,10 @@
 /** A pair of ours that fails over: a master that is lost and comes back, a slave that is promoted. */
-import { mkdirSync, writeFileSync } from "node:fs";
 import { eventually } from "./eventually.ts";
-import { PocketMQProcess, runPocketMQ } from "./pocketmq_process.ts";
+import {
+  type Finished,
+  PocketMQProcess,
+  runPocketMQ,
+} from "./pocketmq_process.ts";
 import { RawClient } from "./raw_client.ts";
 
 const BODY = new Uint8Array(100);
@@ -61,19 +64,10 @@ export class FailoverBroker {
     this.process = null;
   }
 
-  /** Writes the record of a promotion, as `ha promote` does, while the broker is down. */
-  writePromotion(epoch: number): void {
-    mkdirSync(`${this.folder}/config`, { recursive: true });
-    const role = {
-      role: "ASYNC_MASTER",
-      brokerId: 0,
-      epoch,
-      promotedAtOffset: 0,
-    };
-    writeFileSync(
-      `${this.folder}/config/haRole.json`,
-      JSON.stringify(role),
-    );
+  /** `pocketmq ha promote`. */
+  promote(...flags: string[]): Promise<Finished> {
+    const admin = `http://${this.process!.address("admin")}`;
+    return runPocketMQ(["ha", "promote", "--admin", admin, ...flags]);
   }
 
   /** Sends one after the other; how many were acknowledged, and the codes of the others. */
