@@ -10,6 +10,7 @@ import { StoreFileError } from "../../src/store/store_file_error.ts";
 import { inspectStore } from "../../src/store/store_inspect.ts";
 import { readStoreCheckpoint } from "../../src/store/store_checkpoint.ts";
 import { StoreStartError } from "../../src/store/store_start_error.ts";
+import type { SyncCall } from "../sim/sim_faults.ts";
 import { brokerInner, encodeRecord } from "../model/message_fixture.ts";
 import {
   bytesOf,
@@ -204,18 +205,25 @@ async function recordAt(site: StoreSite, fromOffset: number) {
 }
 
 /** Cuts and loses power after `ms`; says whether the cut was done when the store opened. */
-async function crashAfter(seed: number, ms: number): Promise<boolean> {
+async function crashAfter(
+  seed: number,
+  ms: number,
+  dropSync?: (call: SyncCall) => boolean,
+): Promise<boolean> {
   const site = new StoreSite(seed);
   const offsets = await filled(site);
   const kept = 3 + site.random.nextInt(COUNT - 4);
   site.disk.faults.syncDelayMs = () => 1;
-  void cut(site, offsets[kept]!).catch(() => undefined);
+  site.disk.faults.dropSync = dropSync;
+  let isDone = false;
+  cut(site, offsets[kept]!).then(() => isDone = true, () => undefined);
   await site.clock.run(ms);
   if (site.random.oneIn(3)) site.disk.kill();
   else site.disk.crash();
   site.clock.cancelAll();
   const store = await site.clock.complete(site.open());
   const isCut = store.maxPhyOffset === offsets[kept];
+  assert(!isDone || isCut, "it was done, and is undone");
   if (isCut) {
     await checkEnd(store, kept, offsets[kept]!);
     const [folder] = listAsideFolders(site.disk, SMALL);
@@ -238,3 +246,29 @@ test("A cut that loses power at any moment is undone or finished, and loses noth
   }
   assert(cutCount > 10 && wholeCount > 10, `${cutCount}, ${wholeCount}`);
 });
+
+for (
+  const [what, isDropped] of [
+    [
+      "the kept bytes",
+      (it) => it.kind === "file" && it.path.includes("/aside/"),
+    ],
+    [
+      "the folder of the kept bytes",
+      (it) => it.kind === "directory" && it.path.includes("/aside"),
+    ],
+    [
+      "the zeros",
+      (it) => it.kind === "file" && it.path.includes(`${ROOT}/commitlog`),
+    ],
+  ] as [string, (call: SyncCall) => boolean][]
+) {
+  test(`A cut needs the sync of ${what}`, async () => {
+    let failedCount = 0;
+    for (let seed = 1; seed <= 60 && failedCount === 0; seed++) {
+      await crashAfter(seed, 10 + seed % 30, isDropped)
+        .catch(() => failedCount++);
+    }
+    assert(failedCount > 0);
+  });
+}

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { test } from "node:test";
+import type { SyncCall } from "../sim/sim_faults.ts";
 import { brokerInner, encodeRecord } from "../model/message_fixture.ts";
 import { listAsideFolders, wasReseeded } from "../../src/store/store_aside.ts";
 import { FileError } from "../../src/io/file_system.ts";
@@ -115,18 +116,25 @@ test("A store in use, or one that cannot be moved, stays as it is", async () => 
 });
 
 /** Moves the store and loses power after `ms`; says whether the store was empty then. */
-async function crashAfter(seed: number, ms: number): Promise<boolean> {
+async function crashAfter(
+  seed: number,
+  ms: number,
+  dropSync?: (call: SyncCall) => boolean,
+): Promise<boolean> {
   const site = new StoreSite(seed);
   const { disk, clock } = site;
   const end = await filled(site);
   disk.faults.syncDelayMs = () => 1;
-  void aside(site, end).catch(() => undefined);
+  site.disk.faults.dropSync = dropSync;
+  let isDone = false;
+  aside(site, end).then(() => isDone = true, () => undefined);
   await clock.run(ms);
   if (site.random.oneIn(3)) disk.kill();
   else disk.crash();
   clock.cancelAll();
   const store = await clock.complete(site.open(SLAVE));
   const isMoved = store.replicaLog.isEmpty;
+  assert(!isDone || isMoved, "it was done, and is undone");
   assertEquals(store.maxPhyOffset, isMoved ? 0 : end);
   assertEquals(
     store.getMaxOffsetInQueue("TopicTest", 3),
@@ -150,6 +158,15 @@ test("A move that loses power at any moment is undone or finished, and loses not
     else wholeCount++;
   }
   assert(movedCount > 10 && wholeCount > 10, `${movedCount}, ${wholeCount}`);
+});
+
+test("A move needs the sync of its folders", async () => {
+  let failedCount = 0;
+  for (let seed = 1; seed <= 60 && failedCount === 0; seed++) {
+    await crashAfter(seed, seed % 20, (it) => it.kind === "directory")
+      .catch(() => failedCount++);
+  }
+  assert(failedCount > 0);
 });
 
 test("A checkpoint of the old log does not speak for the new one (scenario 14)", async () => {
