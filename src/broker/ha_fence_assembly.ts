@@ -43,7 +43,7 @@ export function assembleFence(
     slaveCount: () => ha.slaveCount,
     followedMaster: () => metadata.slaveSynchronize.pocketmqMaster,
     onFenced: (reason) => {
-      ha.fencedReason = reason;
+      ha.fence(reason);
       void registration.withdraw(reason);
     },
   });

@@ -72,7 +72,7 @@ export class HACoordinator {
   /** A sentence about the neighbours in the name servers; null while they fit. */
   neighbourWarning: string | null = null;
   /** Why this master accepts nothing: another broker was promoted; null: none is known. */
-  fencedReason: string | null = null;
+  #fencedReason: string | null = null;
   /** What somebody can do for a slave that cannot follow, in one clause; null: nothing. */
   remedy: (() => string | null) | null = null;
   readonly #ports: HACoordinatorPorts;
@@ -176,6 +176,12 @@ export class HACoordinator {
     );
   }
 
+  /** Another broker was promoted: nobody follows this one any more, in good faith or by mistake. */
+  fence(reason: string): void {
+    this.#fencedReason = reason;
+    this.service.shutdown("another broker was promoted to master");
+  }
+
   /** Slaves connected now. */
   get slaveCount(): number {
     let count = 0;
@@ -201,7 +207,7 @@ export class HACoordinator {
       return slaveState({ info, problem, reason, remedy, neighbourWarning });
     }
     return masterState({
-      fencedReason: this.fencedReason,
+      fencedReason: this.#fencedReason,
       haAddress: this.#ports.haAddress,
       isSync: this.#role === "SYNC_MASTER",
       isDegraded: this.service.isDegraded,

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { test } from "node:test";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { eventually } from "../support/eventually.ts";
 import {
   brokersAt,
@@ -77,6 +77,28 @@ async function assertFenced({ old, promoted }: Pair): Promise<void> {
   }
   const { ok, refused } = await old.send(20);
   assertEquals([ok, new Set(refused)], [0, new Set([14])]);
+  // No change of topics, nobody to follow it; but it can be read.
+  const client = await RawClient.open(old.address);
+  const changed = await client.invoke(17, {
+    topic: "U",
+    defaultTopic: "TBW102",
+    readQueueNums: "1",
+    writeQueueNums: "1",
+    perm: "6",
+    topicFilterType: "SINGLE_TAG",
+    topicSysFlag: "0",
+    order: "false",
+  });
+  assertEquals([changed.code, changed.remark], [1, reason as string]);
+  assertEquals((await client.pull("g", "T", 0, 0)).code, 0);
+  client.close();
+  await assertRejects(async () => {
+    const link = await RawClient.open(old.haAddress);
+    await link.invoke(0);
+  });
+  const ready = await fetch(`http://${old.process!.address("admin")}/readyz`);
+  assertEquals(ready.status, 503);
+  await ready.body?.cancel();
 }
 
 test("an old master started again while the promoted one lives accepts nothing and takes no route", () =>
