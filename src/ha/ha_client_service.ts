@@ -87,6 +87,8 @@ export class HAClientService implements HAClientLinkHost {
   #lastReadTimestamp: number | null = null;
   #lastWriteTimestamp: number | null = null;
   #masterMaxOffset: number | null = null;
+  /** The last answer of this link's master; `#masterMaxOffset` is unknown when it gave none. */
+  #lastMasterMaxOffset: number | null = null;
   #lag = new LagMeter();
   readonly #standing = new MasterStanding();
   #nextProbeMs = 0;
@@ -217,7 +219,7 @@ export class HAClientService implements HAClientLinkHost {
 
   #noteStanding(): void {
     const { maxOffset } = this.log;
-    const masterMaxOffset = this.#masterMaxOffset;
+    const masterMaxOffset = this.#lastMasterMaxOffset;
     if (masterMaxOffset === null) return;
     this.#standing.onFollows(
       masterMaxOffset - maxOffset,
@@ -234,6 +236,7 @@ export class HAClientService implements HAClientLinkHost {
     this.#lastError = reason;
     this.#noteStanding();
     this.#masterMaxOffset = null;
+    this.#lastMasterMaxOffset = null;
     if (isNews && this.#isRunning) {
       this.logger.warn(reason, { problem, master: this.#masterAddr });
     }
@@ -314,6 +317,7 @@ export class HAClientService implements HAClientLinkHost {
       return;
     }
     this.#masterMaxOffset = compared.masterMaxOffset;
+    this.#lastMasterMaxOffset = compared.masterMaxOffset;
     this.#lag = new LagMeter();
     this.#lag.note(compared.masterMaxOffset, this.clock.monotonicMs());
     this.#reconnects++;
@@ -350,6 +354,8 @@ export class HAClientService implements HAClientLinkHost {
       (offset) => {
         this.#isProbing = false;
         if (this.#link !== link) return;
+        // A master that stops may answer no more, and yet send for a while.
+        if (offset !== null) this.#lastMasterMaxOffset = offset;
         this.#masterMaxOffset = offset;
         if (offset !== null) this.#lag.note(offset, this.clock.monotonicMs());
       },

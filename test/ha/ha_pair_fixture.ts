@@ -26,11 +26,13 @@ export interface PairOptions {
   readonly store?: Partial<MessageStoreOptions>;
   /** A connection as the master writes to it. */
   readonly wrapConnection?: (connection: Connection) => Connection;
+  /** True: the master's remoting port does not tell the end of its log. */
+  readonly isMute?: () => boolean;
 }
 
 /** A pair with Apache's intervals and files of 1 MiB. */
 export function pairOf(
-  { ha = {}, store: changes = {}, wrapConnection }: PairOptions = {},
+  { ha = {}, store: changes = {}, wrapConnection, isMute }: PairOptions = {},
 ): Pair {
   const clock = new SimClock();
   const network = new SimNetwork(clock);
@@ -43,8 +45,13 @@ export function pairOf(
     ...changes,
   };
   const pair = {} as { -readonly [P in keyof Pair]: Pair[P] };
-  const probe = () =>
-    new SimMasterProbe(() => pair.slave, () => pair.master, "min");
+  const probe = () => {
+    const it = new SimMasterProbe(() => pair.slave, () => pair.master, "min");
+    const ask = it.masterMaxOffset.bind(it);
+    it.masterMaxOffset = () =>
+      isMute?.() ? Promise.reject(new Error("No answer")) : ask();
+    return it;
+  };
   const common = { ha: { ...DEFAULT_HA_OPTIONS, ...ha }, probe };
   pair.world = world;
   pair.master = new HANode(world, {
