@@ -146,12 +146,12 @@ export class HAReseed {
 
   /** Why it does not happen by itself; null when it does. */
   #obstacle({ cure, problem }: Plan): string | null {
+    if (this.#failure !== null) {
+      return `the last attempt failed (${this.#failure}): try ${COMMAND}`;
+    }
     if (problem !== "needs-reseed") return byHand(cure);
     if (!this.#broker.ha.options.haAutoReseed) {
       return `haAutoReseed is off: run ${COMMAND}`;
-    }
-    if (this.#failure !== null) {
-      return `the last attempt failed (${this.#failure}): run ${COMMAND}`;
     }
     const lack = this.#lackOfRoom(cure);
     if (lack !== null) return `${lack}: ${forceHint()}`;
