@@ -2,13 +2,13 @@
  * What a demoted master does with messages that the new master does not have: they are cut off its
  * log before it follows, and kept aside where `pocketmq store dump` reads them.
  *
- * A master of the very next epoch was a slave of this broker when it was promoted, so both logs
- * are the same up to that place. In all other cases nothing is cut here: the comparison of the
- * logs decides, and names a state.
+ * Both logs are compared first, as a slave compares them. Where no place is known up to which they
+ * agree nothing is cut: the broker starts as a slave all the same, and its state says what to do.
  */
 import { cutLog } from "../store/log_cut.ts";
 import type { BrokerRun } from "./broker_run.ts";
-import type { HAPeerAnswer } from "./ha_peer_inquiry.ts";
+import { compareTails } from "./ha_log_comparison.ts";
+import { HAMasterLog } from "./ha_master_log.ts";
 
 /** Work on the closed store, and what to say of it afterwards. */
 export interface PreparedDemotion {
@@ -17,46 +17,78 @@ export interface PreparedDemotion {
   detail(): string;
 }
 
-/** `master` null: none was promoted yet. */
-export function prepareDemotion(
+/** What is to be cut. */
+interface Cut {
+  readonly offset: number;
+  readonly reason: string;
+}
+
+/** `masterAddress` null: nobody was promoted yet. Asks that master, and changes nothing. */
+export async function prepareDemotion(
   run: BrokerRun,
-  master: HAPeerAnswer | null,
-): PreparedDemotion {
-  const { haRole, ports, running: { options, parts } } = run;
-  const epoch = haRole?.epoch ?? 0;
-  const { minPhyOffset } = parts.messageStore;
-  const offset = master?.epoch === epoch + 1 ? master.promotedAtOffset : 0;
+  masterAddress: string | null,
+): Promise<PreparedDemotion> {
+  const cut = masterAddress === null ? null : await cutOf(run, masterAddress);
   let detail = "";
   return {
     detail: () => detail,
     between: async () => {
-      if (offset <= minPhyOffset) return;
-      const reason =
-        `This broker was demoted: the master at ${
-          master!.address
-        } was promoted at offset ` +
-        `${offset}, what lies behind is this broker's alone`;
-      try {
-        const { asideDirectory, endOffset } = await cutLog(
-          ports,
-          options.store,
-          offset,
-          reason,
-        );
-        if (asideDirectory === null) return;
-        detail =
-          `; ${
-            endOffset - offset
-          } bytes that only this broker had are kept in ` +
-          asideDirectory;
-      } catch (error) {
-        // It starts as a slave all the same, and the comparison of the logs says what is wrong.
-        detail = "; its own messages could not be cut off";
-        ports.logger.child("ha").error(
-          "Cannot cut the log of the demoted broker",
-          { error, offset },
-        );
-      }
+      if (cut !== null) detail = await cutOff(run, cut);
     },
   };
+}
+
+/** Null when nothing is to be cut, or nobody can say where. */
+async function cutOf(
+  { client, ports, running: { parts } }: BrokerRun,
+  masterAddress: string,
+): Promise<Cut | null> {
+  const store = parts.messageStore;
+  if (store.maxPhyOffset === 0) return null;
+  const own = {
+    log: store.replicaLog,
+    selectOneMessageByOffset: (offset: number) =>
+      store.selectOneMessageByOffset(offset),
+  };
+  try {
+    const master = new HAMasterLog(client, masterAddress);
+    const compared = await compareTails(own, master, await master.bounds());
+    if (compared.kind !== "stop" || compared.cure?.kind !== "cut") return null;
+    return {
+      offset: compared.cure.offset,
+      reason: `This broker was demoted: ${compared.reason}`,
+    };
+  } catch (error) {
+    // The comparison is made again by the slave that this broker becomes.
+    ports.logger.child("ha").warn(
+      `Cannot compare the logs with the master at ${masterAddress}`,
+      { error },
+    );
+    return null;
+  }
+}
+
+/** The rest of a sentence. Never rejects: the broker has to start again, whatever happens. */
+async function cutOff(
+  { ports, running: { options } }: BrokerRun,
+  { offset, reason }: Cut,
+): Promise<string> {
+  try {
+    const { asideDirectory, endOffset } = await cutLog(
+      ports,
+      options.store,
+      offset,
+      reason,
+    );
+    return asideDirectory === null
+      ? ""
+      : `; ${endOffset - offset} bytes that only this broker had are kept in ` +
+        asideDirectory;
+  } catch (error) {
+    ports.logger.child("ha").error(
+      "Cannot cut the log of the demoted broker",
+      { error, offset },
+    );
+    return "; its own messages could not be cut off";
+  }
 }

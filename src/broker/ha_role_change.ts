@@ -187,7 +187,7 @@ export class HARoleChange {
     };
     const master = peers.find((it) => it.role !== "SLAVE") ?? null;
     const isFenced = run.running.fence.fencedReason !== null;
-    const prepared = prepareDemotion(run, master);
+    const prepared = await prepareDemotion(run, master?.address ?? null);
     await this.#ports.restart({ haRole: record }, prepared.between);
     return {
       ...record,

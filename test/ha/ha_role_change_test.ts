@@ -1,4 +1,5 @@
 /** Promotion and demotion of brokers in this process, without a name server. */
+import { rmSync } from "node:fs";
 import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { RoleChangeRefused } from "../../src/broker/ha_role_change.ts";
@@ -148,6 +149,34 @@ test("a demoted master keeps aside what only it has, and follows", () =>
     });
     assertEquals(logBytes(master), logBytes(slave));
     await stopAll(master, slave);
+  }));
+
+test("topics that only the log knows come back with a promotion", () =>
+  withTempDirectory(async (folder) => {
+    const master = await startMaster(`${folder}/a`);
+    const first = await startSlave(`${folder}/b`, master);
+    await sends(master, 8);
+    await caughtUp(master, first);
+    await stopAll(master, first);
+    // The table never came; the log did.
+    for (const name of ["topics.json", "topics.json.bak"]) {
+      rmSync(`${folder}/b/config/${name}`, { force: true });
+    }
+    const slave = await startSlave(`${folder}/b`, master);
+    const { controller } = slave;
+    const topic = () =>
+      controller.parts.topicConfigManager.selectTopicConfig("T");
+    assertEquals(topic(), undefined);
+    // How far it was behind, nobody can say any more.
+    await assertRejects(
+      () => controller.roles.promote({ force: false }),
+      RoleChangeRefused,
+      "is not known",
+    );
+    await controller.roles.promote({ force: true });
+    assertEquals(topic()?.writeQueueNums, 4);
+    assertEquals(await sends(slave, 1), [0]);
+    await stopAll(slave);
   }));
 
 test("a switch between both kinds of master is live", () =>
