@@ -222,7 +222,7 @@ export function assembleBroker(
 function haRoleOf(
   { role }: HACoordinator,
   { messageStore, topicConfigManager }: BrokerParts,
-  { brokerId, brokerName }: BrokerIdentity,
+  { brokerId, brokerName, haServerAddr }: BrokerIdentity,
   record: HARoleRecord | null,
 ): HARoleBody {
   const own = record?.epoch ?? 0;
@@ -236,6 +236,7 @@ function haRoleOf(
     promotedAtOffset: record?.promotedAtOffset ?? 0,
     minOffset: messageStore.minPhyOffset,
     maxOffset: messageStore.maxPhyOffset,
+    haAddress: haServerAddr,
   };
 }
 

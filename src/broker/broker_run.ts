@@ -61,6 +61,7 @@ export class BrokerRun {
   #haRole: HARoleRecord | null;
   #timer: Timer | null = null;
   #isOpen = false;
+  #isJustPromoted = false;
   /** What the followed master said of itself. */
   readonly masterWatch: HAMasterWatch;
   /** Parts by name, and the options in force. */
@@ -126,6 +127,7 @@ export class BrokerRun {
   ): Promise<BrokerRun> {
     const { isRoleNew, store } = opened;
     const run = new BrokerRun(host, options, opened);
+    run.#isJustPromoted = opened.isRoleNew && run.#haRole?.role !== "SLAVE";
     if (isRoleNew) run.#onRoleNew();
     await run.running.parts.dropDeletedTopics();
     await store.start();
@@ -245,7 +247,7 @@ export class BrokerRun {
   /** Asks whether another broker was promoted, 2 s at most, and only then registers. */
   async open(): Promise<void> {
     const { fence, registration } = this.running;
-    await fence.start();
+    await fence.start(this.#isJustPromoted);
     this.#isOpen = true;
     if (!this.isStopping && fence.fencedReason === null) registration.start();
   }

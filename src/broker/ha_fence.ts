@@ -130,15 +130,16 @@ export class HAFence {
 
   /**
    * Resolves when it is known whether this broker may take messages: at once for a slave, and
-   * where nobody is to be asked; after 2 s at most. Ticks must come meanwhile.
+   * where nobody is to be asked; after 2 s at most. Ticks must come meanwhile. Whoever was promoted
+   * just now has asked already, and has a higher epoch than all that answered.
    */
-  start(): Promise<void> {
+  start(isJustPromoted = false): Promise<void> {
     const { clock, isMaster } = this.#ports;
     this.#nextMs = clock.monotonicMs();
     this.#tickedWallMs = clock.nowMs();
     if (!isMaster()) return Promise.resolve();
     if (this.#isBeaten()) this.#fence();
-    else if (this.#hasAnybody()) this.#ask();
+    else if (!isJustPromoted && this.#hasAnybody()) this.#ask();
     this.tick();
     if (this.#state !== "asking") this.#opened.resolve();
     return this.#opened.promise;

@@ -26,7 +26,8 @@ export interface HAPeerAnswer {
   readonly epoch: number;
   /** Null for an Apache broker. */
   readonly maxOffset: number | null;
-  readonly promotedAtOffset: number;
+  /** Of its replication port; empty when it is not told. */
+  readonly haAddress: string;
 }
 
 /** Long enough for a living broker, short enough for an operator. */
@@ -112,7 +113,7 @@ export class HAPeerInquiry {
       brokerName: config.get("brokerName") ?? "",
       epoch: 0,
       maxOffset: null,
-      promotedAtOffset: 0,
+      haAddress: "",
     };
   }
 

@@ -121,9 +121,7 @@ export class HARoleChange {
     const record = (promotedAtOffset: number): HARoleRecord => ({
       role: request.role ?? masterRole,
       brokerId: 0,
-      // The next epoch says: a slave, whose log began as its master's (`ha_demotion.ts`). Of a
-      // master that was overtaken nobody knows that.
-      epoch: Math.max(...epochs) + (ha.role === "SLAVE" ? 1 : 2),
+      epoch: Math.max(...epochs) + 1,
       promotedAtOffset,
     });
     await this.#ports.restart({ promotion: record });
@@ -177,7 +175,9 @@ export class HARoleChange {
       return this.#refusalOfDemotion(request, peers);
     });
     const run = this.#ports.run();
-    const { haMasterAddress } = request;
+    const master = peers.find((it) => it.role !== "SLAVE") ?? null;
+    const haMasterAddress = request.haMasterAddress ??
+      (this.#isMasterNamed() ? undefined : master?.haAddress);
     const record: HARoleRecord = {
       role: "SLAVE",
       brokerId: await this.#freeBrokerId(),
@@ -185,7 +185,6 @@ export class HARoleChange {
       promotedAtOffset: run.haRole?.promotedAtOffset ?? 0,
       ...(haMasterAddress === undefined ? {} : { haMasterAddress }),
     };
-    const master = peers.find((it) => it.role !== "SLAVE") ?? null;
     const isFenced = run.running.fence.fencedReason !== null;
     const prepared = await prepareDemotion(run, master?.address ?? null);
     await this.#ports.restart({ haRole: record }, prepared.between);
@@ -206,7 +205,10 @@ export class HARoleChange {
     peers: readonly HAPeerAnswer[],
   ): RoleRefusal | null {
     const { haRole, running } = this.#ports.run();
-    const { fence, ha, metadata, options } = running;
+    const { fence, ha, metadata } = running;
+    const isTold = peers.some((it) =>
+      it.role !== "SLAVE" && it.haAddress !== ""
+    );
     return refusalOfDemotion({
       role: ha.role,
       epoch: haRole?.epoch ?? 0,
@@ -214,10 +216,16 @@ export class HARoleChange {
       peers,
       inSyncSlaveNums: ha.service.inSyncSlaveNums,
       areTablesInSync: metadata.hasSlaveInSync,
-      canFindMaster: haMasterAddress !== undefined ||
-        ha.options.haMasterAddress !== "" ||
-        namesrvsOf(options.broker.namesrvAddr).length > 0,
+      canFindMaster: haMasterAddress !== undefined || this.#isMasterNamed() ||
+        isTold,
     });
+  }
+
+  /** True when the configuration, or a name server, says whom a slave follows. */
+  #isMasterNamed(): boolean {
+    const { ha, options } = this.#ports.run().running;
+    return ha.options.haMasterAddress !== "" ||
+      namesrvsOf(options.broker.namesrvAddr).length > 0;
   }
 
   /**

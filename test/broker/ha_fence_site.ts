@@ -30,6 +30,7 @@ export function roleOf(changes: Partial<HARoleBody> = {}): HARoleBody {
     promotedAtOffset: 1_000,
     minOffset: 0,
     maxOffset: 2_000,
+    haAddress: "",
     ...changes,
   };
 }

@@ -40,6 +40,16 @@ test("HAFence refuses until the answers are in", async () => {
   assertEquals(site.fence.unaskedReason, null);
 });
 
+test("HAFence does not keep whoever was promoted just now waiting, but looks all the same", async () => {
+  const site = new FenceSite();
+  site.peers.remember(PEER);
+  void site.fence.start(true);
+  assertEquals([site.fence.state, site.fence.refusal()], ["open", null]);
+  assertEquals(site.asked, [`31002 ${PEER}`]);
+  site.roles.set(PEER, roleOf({ epoch: 9 }));
+  assertEquals(await site.after(6_000), "fenced");
+});
+
 test("HAFence is fenced by a promoted peer, says by whom, and stays so while that one is away", async () => {
   const site = new FenceSite();
   site.peers.remember(PEER);

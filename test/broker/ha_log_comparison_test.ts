@@ -82,6 +82,7 @@ class FakeMaster {
           promotedAtOffset: this.promotedAtOffset,
           minOffset,
           maxOffset,
+          haAddress: "",
         }));
     }
   }

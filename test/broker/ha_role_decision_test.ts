@@ -14,7 +14,7 @@ const PEER: HAPeerAnswer = {
   brokerName: "broker-a",
   epoch: 0,
   maxOffset: 1_000,
-  promotedAtOffset: 0,
+  haAddress: "10.0.0.5:10912",
 };
 
 const SLAVE: PromotionSituation = {

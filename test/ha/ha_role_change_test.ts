@@ -151,6 +151,26 @@ test("a demoted master keeps aside what only it has, and follows", () =>
     await stopAll(master, slave);
   }));
 
+test("an overtaken master is demoted without being told whom to follow", () =>
+  inPair(async (master, slave) => {
+    await sends(master, 10);
+    await caughtUp(master, slave);
+    await eventually(() => master.controller.fence.peerAddresses.length === 1, {
+      message: "each knows where the other lives",
+    });
+    await slave.controller.roles.promote({ force: true });
+    await eventually(() => master.controller.fence.fencedReason !== null, {
+      timeoutMs: 15_000,
+      message: "the old master knows",
+    });
+    const demoted = await master.controller.roles.demote({ force: false });
+    assertEquals(demoted.haMasterAddress, slave.haAddress);
+    await eventually(() => slave.controller.ha.state().state === "healthy", {
+      message: "it follows",
+    });
+    await stopAll(master, slave);
+  }));
+
 test("topics that only the log knows come back with a promotion", () =>
   withTempDirectory(async (folder) => {
     const master = await startMaster(`${folder}/a`);

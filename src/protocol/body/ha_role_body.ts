@@ -19,6 +19,8 @@ export interface HARoleBody {
   readonly promotedAtOffset: number;
   readonly minOffset: number;
   readonly maxOffset: number;
+  /** `host:port` of the replication port, as others are told; empty when not said. */
+  readonly haAddress: string;
 }
 
 /** The body. */
@@ -37,5 +39,6 @@ export function decodeHARole(bytes: Uint8Array): HARoleBody {
     promotedAtOffset: intField(json, "promotedAtOffset", 0),
     minOffset: intField(json, "minOffset", 0),
     maxOffset: intField(json, "maxOffset", 0),
+    haAddress: textField(json, "haAddress", ""),
   };
 }
