@@ -1,6 +1,10 @@
 /** What the system says of a running process. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { eventually } from "./eventually.ts";
+
+/** What a resident size may sway and count as settled. */
+const SETTLED_BYTES = 2 * 1024 * 1024;
 
 /** Clock ticks per second of `/proc/PID/stat`; fixed on Linux. */
 const TICKS_PER_SECOND = 100;
@@ -29,4 +33,22 @@ export function openFileCount(pid: number): number | null {
   if (!existsSync(folder)) return null;
   const { stdout } = spawnSync("ls", [folder]);
   return String(stdout).trim().split("\n").length;
+}
+
+/**
+ * Resident bytes once they have stayed within 2 MiB for two of the program's own looks at
+ * whether it is idle (10 s each): neither before nor in the moment of giving memory back.
+ */
+export async function settledBytes(pid: number): Promise<number> {
+  let since = Date.now();
+  let bytes = residentBytes(pid);
+  await eventually(() => {
+    const now = residentBytes(pid);
+    if (Math.abs(now - bytes) > SETTLED_BYTES) {
+      bytes = now;
+      since = Date.now();
+    }
+    return Date.now() - since >= 21_000;
+  }, { timeoutMs: 120_000 });
+  return bytes;
 }

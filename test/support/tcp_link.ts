@@ -1,6 +1,9 @@
 /** TcpLink: the wire between two processes; a test cuts, blackholes or slows it. */
 import { connect, createServer, type Server, type Socket } from "node:net";
 
+/** How often a slow link passes bytes on. */
+const SLOW_STEP_MS = 50;
+
 /** One relayed connection. */
 interface Relay {
   readonly near: Socket;
@@ -13,6 +16,8 @@ export class TcpLink {
   readonly #target: string;
   readonly #relays = new Set<Relay>();
   #isBlackholed = false;
+  /** In each direction, of connections made from now on; null: as fast as it goes. */
+  bytesPerSecond: number | null = null;
   /** Connections taken so far. */
   accepted = 0;
   /** Bytes relayed from the target to whoever connected. */
@@ -80,10 +85,14 @@ export class TcpLink {
   #pump(from: Socket, to: Socket, count: (size: number) => void): void {
     from.setNoDelay(true);
     from.on("error", () => {});
+    const slow = this.bytesPerSecond === null
+      ? undefined
+      : new SlowPipe(from, to, this.bytesPerSecond);
     from.on("data", (bytes) => {
       if (this.#isBlackholed) return;
       count(bytes.length);
-      if (!to.write(bytes)) {
+      if (slow !== undefined) slow.push(bytes as Uint8Array);
+      else if (!to.write(bytes)) {
         from.pause();
         to.once("drain", () => from.resume());
       }
@@ -96,6 +105,51 @@ export class TcpLink {
       if (hadError) to.resetAndDestroy();
       else to.end();
     });
+  }
+}
+
+/** Passes bytes on at a steady rate, and reads no more than a second's worth ahead. */
+class SlowPipe {
+  readonly #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+
+  constructor(
+    private readonly from: Socket,
+    private readonly to: Socket,
+    private readonly bytesPerSecond: number,
+  ) {
+    let lastMs = performance.now();
+    let allowed = 0;
+    const timer = setInterval(() => {
+      const nowMs = performance.now();
+      allowed += (nowMs - lastMs) * bytesPerSecond / 1000;
+      lastMs = nowMs;
+      allowed -= this.#pass(Math.floor(allowed));
+      // What nobody sent is not saved up.
+      if (this.#waitingBytes === 0) allowed = Math.min(allowed, 1);
+    }, SLOW_STEP_MS);
+    from.on("close", () => clearInterval(timer));
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    if (this.#waitingBytes > this.bytesPerSecond) this.from.pause();
+  }
+
+  #pass(bytesMax: number): number {
+    let passed = 0;
+    while (passed < bytesMax && this.#waiting.length > 0) {
+      const head = this.#waiting[0]!;
+      const part = head.subarray(0, bytesMax - passed);
+      this.to.write(part);
+      passed += part.length;
+      if (part.length === head.length) this.#waiting.shift();
+      else this.#waiting[0] = head.subarray(part.length);
+    }
+    this.#waitingBytes -= passed;
+    if (this.#waitingBytes <= this.bytesPerSecond) this.from.resume();
+    return passed;
   }
 }
 
