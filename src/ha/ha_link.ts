@@ -2,9 +2,9 @@
  * HALink: the socket of one slave and the HAConnection that decides what goes over it.
  *
  * Invariants
- * - Effects are performed in their order; one that reads old data off the loop holds the rest.
- * - Nothing new is asked for while the socket still holds bytes of the last transfer.
- * - A header and its body go out in one write.
+ * - What is sent goes through `HATransferQueue`, in its order; all other effects are performed
+ *   at once, for an ack must not wait until a thin link has taken the next batch.
+ * - Nothing new is asked for while something of the last effects has to be sent.
  */
 import type { Connection, ConnectionEvents } from "../io/network.ts";
 import { type AdmissionAnswer, HAAdmission } from "./ha_admission.ts";
@@ -16,9 +16,10 @@ import type {
 } from "./ha_connection_effect.ts";
 import type { ReplicaLog } from "../store/replica_log.ts";
 import {
-  TRANSFER_HEADER_SIZE,
-  writeTransferHeader,
-} from "./transfer_header.ts";
+  HATransferQueue,
+  isOutgoing,
+  type OutgoingEffect,
+} from "./ha_transfer_queue.ts";
 
 /** What a link needs of its service. */
 export interface HALinkHost {
@@ -38,8 +39,6 @@ export interface HALinkHost {
   onClosed(link: HALink, reason: string, cause: HACloseCause | null): void;
 }
 
-const NO_BYTES = new Uint8Array(0);
-
 /** One link. */
 export class HALink implements ConnectionEvents {
   /** Wall clock, milliseconds. */
@@ -52,11 +51,9 @@ export class HALink implements ConnectionEvents {
   lastProgressMs: number;
   readonly #host: HALinkHost;
   readonly #connection: Connection;
-  readonly #effects: HAConnectionEffect[] = [];
+  readonly #transfers: HATransferQueue;
   readonly #admission: HAAdmission;
   #lastReadMs: number;
-  #coldBytes: Uint8Array = NO_BYTES;
-  #isReading = false;
   #isClosed = false;
 
   constructor(
@@ -69,6 +66,13 @@ export class HALink implements ConnectionEvents {
     this.#connection = connection;
     this.connectedAt = nowMs;
     this.lastProgressMs = this.#lastReadMs = host.monotonicMs();
+    this.#transfers = new HATransferQueue({
+      connection,
+      log: host.log,
+      scratch: (size) => host.scratch(size),
+      onFailed: (reason) => this.close(reason),
+      onProgress: () => this.push(),
+    });
     this.#admission = new HAAdmission(
       () => host.admit(this.addr),
       (isNews) => this.#onAdmission(isNews),
@@ -98,6 +102,7 @@ export class HALink implements ConnectionEvents {
   }
 
   onDrain(): void {
+    this.#transfers.run();
     this.push();
   }
 
@@ -107,14 +112,15 @@ export class HALink implements ConnectionEvents {
 
   /** There is new data, or room. */
   push(): void {
-    if (this.#isClosed || this.#isReading) return;
-    if (this.#connection.queuedBytes > 0) return;
+    if (this.#isClosed || !this.#transfers.isEmpty) return;
+    if (this.#connection.queuedBytes > 0 && !this.#transfers.isBulk) return;
     const { bounds, nowMs } = this.#now();
     this.#perform(this.machine.onWritable(bounds, nowMs));
   }
 
   tick(): void {
     if (this.#isClosed) return;
+    this.#transfers.tick();
     const { bounds, nowMs } = this.#now();
     if (this.refusal === null) {
       this.#perform(this.machine.tick(bounds, nowMs));
@@ -148,32 +154,24 @@ export class HALink implements ConnectionEvents {
   #end(reason: string, cause: HACloseCause | null): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#effects.length = 0;
+    this.#transfers.close();
     this.machine.onClose();
     this.#host.onClosed(this, reason, cause);
   }
 
   #perform(effects: readonly HAConnectionEffect[]): void {
-    for (const it of effects) this.#effects.push(it);
-    this.#run();
-  }
-
-  #run(): void {
-    while (this.#effects.length > 0 && !this.#isReading && !this.#isClosed) {
-      this.#one(this.#effects.shift()!);
+    // First, for what the others call may come back here.
+    for (const it of effects) {
+      if (isOutgoing(it)) this.#transfers.push(it);
     }
+    for (const it of effects) {
+      if (!this.#isClosed && !isOutgoing(it)) this.#one(it);
+    }
+    this.#transfers.run();
   }
 
-  #one(effect: HAConnectionEffect): void {
+  #one(effect: Exclude<HAConnectionEffect, OutgoingEffect>): void {
     switch (effect.kind) {
-      case "transfer":
-        return this.#transfer(effect.phyOffset, effect.size);
-      case "heartbeat":
-        return this.#write(
-          this.#host.scratch(TRANSFER_HEADER_SIZE),
-          effect.phyOffset,
-          0,
-        );
       case "acked":
         return this.#host.onAcked(this);
       case "state":
@@ -181,62 +179,5 @@ export class HALink implements ConnectionEvents {
       case "close":
         return this.close(effect.reason, effect.cause);
     }
-  }
-
-  #transfer(phyOffset: number, size: number): void {
-    const { log } = this.#host;
-    const frameSize = TRANSFER_HEADER_SIZE + size;
-    const frame = log.isHot(phyOffset)
-      ? this.#host.scratch(frameSize)
-      : this.#coldFrame(frameSize);
-    let read: boolean | Promise<boolean>;
-    try {
-      read = log.read(phyOffset, frame.subarray(TRANSFER_HEADER_SIZE));
-    } catch (error) {
-      this.#onReadFailed(phyOffset, error);
-      return;
-    }
-    if (typeof read === "boolean") {
-      this.#onRead(read, phyOffset, size, frame);
-      return;
-    }
-    this.#isReading = true;
-    read.then((isThere) => {
-      this.#isReading = false;
-      this.#onRead(isThere, phyOffset, size, frame);
-    }, (error: unknown) => {
-      this.#isReading = false;
-      this.#onReadFailed(phyOffset, error);
-    }).then(() => {
-      this.#run();
-      this.push();
-    });
-  }
-
-  #onRead(
-    isThere: boolean,
-    phyOffset: number,
-    size: number,
-    frame: Uint8Array,
-  ): void {
-    if (isThere) this.#write(frame, phyOffset, size);
-    else this.close(`The log has no ${size} bytes at ${phyOffset} any more`);
-  }
-
-  #onReadFailed(phyOffset: number, error: unknown): void {
-    const why = error instanceof Error ? error.message : String(error);
-    this.close(`Cannot read the log at ${phyOffset}: ${why}`);
-  }
-
-  #write(frame: Uint8Array, phyOffset: number, size: number): void {
-    if (this.#isClosed) return;
-    writeTransferHeader(frame, phyOffset, size);
-    this.#connection.write(frame);
-  }
-
-  /** A link reads one piece at a time, and \`write\` copies what it cannot send. */
-  #coldFrame(size: number): Uint8Array {
-    if (this.#coldBytes.length < size) this.#coldBytes = new Uint8Array(size);
-    return this.#coldBytes.subarray(0, size);
   }
 }

@@ -16,8 +16,12 @@ export interface Connection {
   readonly remoteAddress: string;
   /** Bytes accepted by `write` that the kernel has not taken yet. */
   readonly queuedBytes: number;
-  /** Takes all bytes (copying what it cannot send at once); returns `queuedBytes`. After close: 0, dropped. */
-  write(bytes: Uint8Array): number;
+  /**
+   * Takes all bytes (copying what it cannot send at once); returns `queuedBytes`. After close:
+   * 0, dropped. `isLent`: nothing is copied, for the caller leaves the bytes as they are until
+   * `queuedBytes` is 0 or the connection has ended.
+   */
+  write(bytes: Uint8Array, isLent?: boolean): number;
   /** Stops `onData` until `resume`; the kernel's window then slows the peer. */
   pause(): void;
   resume(): void;

@@ -51,6 +51,8 @@ export const SYS_FLAG_POSITION = 36;
 export const BORN_HOST_POSITION = 48;
 
 const decoder = new TextDecoder();
+/** Longer topics are decoded each time. */
+const TOPIC_KEPT_BYTES_MAX = 128;
 
 /** TOTALSIZE of a record whose parts take so many bytes. */
 export function recordSizeOf(
@@ -212,6 +214,15 @@ function partsOf(
       }`,
     );
   }
+  return soundPartsOf(view, position, check.size);
+}
+
+/** The same of a record that has been checked. */
+function soundPartsOf(
+  view: DataView,
+  position: number,
+  size: number,
+): RecordParts {
   const sysFlag = view.getInt32(position + SYS_FLAG_POSITION);
   const bodyAt = position + 88 + hostsExtraSize(sysFlag);
   const topicSizeAt = bodyAt + view.getInt32(bodyAt - 4);
@@ -221,7 +232,7 @@ function partsOf(
     ? view.getInt16(topicSizeAt)
     : view.getUint8(topicSizeAt);
   return {
-    size: check.size,
+    size,
     sysFlag,
     bodyAt,
     topicAt,
@@ -314,15 +325,42 @@ export function propertiesTextOf(
   return propertiesAt(bytes, view, parts.propertiesSizeAt);
 }
 
-/** The topic and encoded properties of the record at `position`; throws `CorruptRecordError`. */
+/**
+ * The topic and encoded properties of the record at `position`, which `checkMessageRecord` has
+ * found sound: dispatch looks at every record once already.
+ */
 export function topicAndPropertiesOf(
   bytes: Uint8Array,
   view: DataView,
   position: number,
 ): { topic: string; propertiesText: string } {
-  const { topicAt, propertiesSizeAt } = partsOf(bytes, view, position);
+  const size = view.getInt32(position);
+  const parts = soundPartsOf(view, position, size);
+  const { topicAt, propertiesSizeAt } = parts;
   return {
-    topic: decoder.decode(bytes.subarray(topicAt, propertiesSizeAt)),
+    topic: topicOf(bytes, topicAt, propertiesSizeAt),
     propertiesText: propertiesAt(bytes, view, propertiesSizeAt),
   };
+}
+
+const lastTopicBytes = new Uint8Array(TOPIC_KEPT_BYTES_MAX);
+let lastTopicSize = 0;
+let lastTopic = "";
+
+/** Consecutive records are often of one topic: comparing bytes is cheaper than decoding them. */
+function topicOf(bytes: Uint8Array, from: number, to: number): string {
+  const size = to - from;
+  if (size === lastTopicSize) {
+    let same = 0;
+    while (same < size && bytes[from + same] === lastTopicBytes[same]) same++;
+    if (same === size) return lastTopic;
+  }
+  const encoded = bytes.subarray(from, to);
+  const topic = decoder.decode(encoded);
+  if (size <= TOPIC_KEPT_BYTES_MAX) {
+    lastTopicBytes.set(encoded);
+    lastTopicSize = size;
+    lastTopic = topic;
+  }
+  return topic;
 }

@@ -12,8 +12,8 @@ const ignore: ConnectionEvents = { onData() {}, onDrain() {}, onClose() {} };
 
 /**
  * Invariants
- * - `#queue` holds `#queuedBytes` bytes that the kernel has not taken; they are
- *   copies, the caller's bytes are free as soon as `write` returns.
+ * - `#queue` holds `#queuedBytes` bytes that the kernel has not taken; they are copies or
+ *   lent: all other bytes are the caller's again as soon as `write` returns.
  * - `onClose` is called once, in a turn of its own, and nothing after it.
  */
 export class BunConnection implements Connection {
@@ -43,13 +43,13 @@ export class BunConnection implements Connection {
     this.#events = events;
   }
 
-  write(bytes: Uint8Array): number {
+  write(bytes: Uint8Array, isLent = false): number {
     if (this.#state !== "open") return 0;
-    if (this.#queuedBytes > 0) return this.#keep(bytes);
+    if (this.#queuedBytes > 0) return this.#keep(bytes, isLent);
     const taken = this.#socket.write(bytes);
     if (taken === bytes.length) return 0;
     // A negative result means that nothing was taken.
-    return this.#keep(taken > 0 ? bytes.subarray(taken) : bytes);
+    return this.#keep(taken > 0 ? bytes.subarray(taken) : bytes, isLent);
   }
 
   pause(): void {
@@ -123,8 +123,8 @@ export class BunConnection implements Connection {
     return true;
   }
 
-  #keep(bytes: Uint8Array): number {
-    this.#queue.push(bytes.slice());
+  #keep(bytes: Uint8Array, isLent: boolean): number {
+    this.#queue.push(isLent ? bytes : bytes.slice());
     this.#queuedBytes += bytes.length;
     return this.#queuedBytes;
   }

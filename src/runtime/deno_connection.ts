@@ -16,7 +16,7 @@ function textOf(address: Deno.NetAddr): string {
 
 /**
  * Invariants
- * - `#queue` holds copies; with the piece being sent they are `#queuedBytes`.
+ * - `#queue` holds copies and what is lent; with the piece being sent they are `#queuedBytes`.
  * - `onClose` is called once, by the read loop, and nothing after it.
  */
 export class DenoConnection implements Connection {
@@ -45,10 +45,10 @@ export class DenoConnection implements Connection {
     return this.#queuedBytes;
   }
 
-  write(bytes: Uint8Array): number {
+  write(bytes: Uint8Array, isLent = false): number {
     if (this.#state !== "open") return 0;
     if (bytes.length === 0) return this.#queuedBytes;
-    this.#queue.push(bytes.slice());
+    this.#queue.push(isLent ? bytes : bytes.slice());
     this.#queuedBytes += bytes.length;
     if (!this.#isSending) void this.#send();
     return this.#queuedBytes;

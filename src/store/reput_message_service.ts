@@ -107,18 +107,22 @@ export class ReputMessageService {
     this.#forgetKnown();
   }
 
-  /** Dispatches what has become visible. Returns true when more is left for another call. */
-  doReput(): boolean {
+  /**
+   * Dispatches what has become visible, of what has to be read from the log about `sliceBytes`.
+   * Returns true when more is left for another call.
+   */
+  doReput(sliceBytes = REPUT_SLICE_BYTES): boolean {
     const end = this.context.confirmOffset();
     if (this.reputFromOffset >= end) return false;
     if (this.reputFromOffset < this.log.minOffset) this.#skipDeleted();
     if (this.reputFromOffset < this.#knownFrom) {
-      return this.#reputFromLog(Math.min(end, this.#knownFrom)) ||
-        (this.reputFromOffset >= this.#knownFrom && this.doReput());
+      const until = Math.min(end, this.#knownFrom);
+      return this.#reputFromLog(until, sliceBytes) ||
+        (this.reputFromOffset >= this.#knownFrom && this.doReput(sliceBytes));
     }
     if (this.#knownHead === this.#known.length) {
       // Nobody told us: bytes of a master, or of before the start.
-      return this.#reputFromLog(end);
+      return this.#reputFromLog(end, sliceBytes);
     }
     return this.#reputKnown(end);
   }
@@ -162,9 +166,9 @@ export class ReputMessageService {
   }
 
   /** A log that cannot be read holds dispatch up; the next call tries again. */
-  #reputFromLog(end: number): boolean {
+  #reputFromLog(end: number, sliceBytes: number): boolean {
     try {
-      const isMore = this.#reputRecords(end);
+      const isMore = this.#reputRecords(end, sliceBytes);
       if (this.#isReadFailing) {
         this.#isReadFailing = false;
         this.stallReason = null;
@@ -180,10 +184,10 @@ export class ReputMessageService {
     }
   }
 
-  #reputRecords(end: number): boolean {
+  #reputRecords(end: number, sliceBytes: number): boolean {
     const scan = this.#scan;
     scan.offset = this.reputFromOffset;
-    const sliceEnd = this.reputFromOffset + REPUT_SLICE_BYTES;
+    const sliceEnd = this.reputFromOffset + sliceBytes;
     while (this.reputFromOffset < end) {
       if (this.reputFromOffset > sliceEnd) return true;
       const step = scan.step(end, false);

@@ -14,6 +14,7 @@ import type {
 import { PutMessageService } from "./put_message_service.ts";
 import { QueueOffsetTable } from "./queue_offset_table.ts";
 import { ReputMessageService } from "./reput_message_service.ts";
+import { ReplicaDispatch } from "./replica_dispatch.ts";
 import { ReplicaLog } from "./replica_log.ts";
 import { RunningFlags } from "./running_flags.ts";
 import { StoreFiles } from "./store_files.ts";
@@ -26,6 +27,8 @@ import { WritabilityLog } from "./writability_log.ts";
 
 /** Portions of the log that one call dispatches. */
 const REPUT_SLICES_MAX = 4;
+/** What a stop may spend on dispatch, so that it is over within ten seconds. */
+const DISPATCH_REST_MAX_MS = 4_000;
 
 /** Everything inside a store. */
 export class StoreParts {
@@ -41,6 +44,7 @@ export class StoreParts {
   readonly spaceGuard: StoreSpaceGuard;
   readonly cleanService: CleanService;
   readonly replicaLog: ReplicaLog;
+  readonly #replicaDispatch: ReplicaDispatch;
   readonly #indexCatchUp: IndexCatchUp;
   readonly #writabilityLog: WritabilityLog;
   replicatedOffset = 0;
@@ -119,6 +123,7 @@ export class StoreParts {
       adoptFileSize: (size) => this.#adoptFileSize(size),
       lastRecord: () => this.dispatcher.lastRecord,
     });
+    this.#replicaDispatch = new ReplicaDispatch(this.reading.hotBytesMax);
     this.#indexCatchUp = new IndexCatchUp(
       log,
       index,
@@ -169,7 +174,8 @@ export class StoreParts {
   }
 
   tick(nowMs: number): void {
-    this.doReput();
+    if (!this.#replicaDispatch.isBulk) this.doReput();
+    this.#replicaDispatch.tick();
     this.dispatcher.endBatch();
     if (this.#waitsForSlaves()) {
       this.files.checkpoint.noteConfirmPhyOffset(this.confirmOffset());
@@ -187,7 +193,7 @@ export class StoreParts {
     this.flags.set("shutdown", "The store is shutting down");
     // Visible after the sync means dispatched after the sync.
     if (!await this.flushing.flushQueues.flush()) return false;
-    while (this.reput.doReput());
+    if (!this.#dispatchRest()) return false;
     if (!await this.flushing.flushQueues.flush()) return false;
     if (this.flags.has("sync-failed")) return false;
     if (this.flags.has("dispatch-failed")) return false;
@@ -258,6 +264,16 @@ export class StoreParts {
     }
   }
 
+  /** All of it, unless it takes too long: then the next start does the rest. */
+  #dispatchRest(): boolean {
+    const { clock } = this.ports;
+    const deadlineMs = clock.monotonicMs() + DISPATCH_REST_MAX_MS;
+    while (this.reput.doReput()) {
+      if (clock.monotonicMs() > deadlineMs) return false;
+    }
+    return true;
+  }
+
   appendToCommitLog(phyOffset: number, bytes: Uint8Array): boolean {
     const { log } = this.files;
     const { files } = log.mappedFileQueue;
@@ -273,7 +289,10 @@ export class StoreParts {
     if (this.options.flushDiskType === "SYNC_FLUSH") {
       this.flushing.groupCommit.wakeup();
     }
-    this.doReput();
+    const { dispatchBehindBytes } = this.reput;
+    this.reput.doReput(
+      this.#replicaDispatch.onArrived(bytes.length, dispatchBehindBytes),
+    );
     return true;
   }
 

@@ -22,6 +22,8 @@ export class StoreReading {
   readonly reader: RecordReader;
   /** Bytes behind the end of the log that count as "in memory" (reference 9.3). */
   readonly memoryBytes: number;
+  /** Bytes behind the end of the log that may be assumed to be in the page cache. */
+  readonly hotBytesMax: number;
   readonly #files: StoreFiles;
 
   constructor(
@@ -36,6 +38,7 @@ export class StoreReading {
     const memoryLimit = host?.memoryLimitBytes() ?? MEMORY_BYTES_DEFAULT;
     const ratio = options.accessMessageInMemoryMaxRatio / 100;
     this.memoryBytes = memoryLimit * ratio;
+    this.hotBytesMax = memoryLimit * HOT_MEMORY_SHARE;
     const cores = host?.cpuCount() ?? CORES_DEFAULT;
     const { log, queues, index } = files;
     const coldReader = new ColdReader(
@@ -50,7 +53,7 @@ export class StoreReading {
     const reader = this.reader = new RecordReader(
       log,
       coldReader,
-      Math.min(options.hotReadBytesMax, memoryLimit * HOT_MEMORY_SHARE),
+      Math.min(options.hotReadBytesMax, this.hotBytesMax),
       paceOf(),
       paceOf(),
     );

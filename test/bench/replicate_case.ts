@@ -2,7 +2,7 @@
  * The case `replicate`: a slave's catch-up beside a bare copy of the same bytes and beside
  * Apache's pair; sends to a SYNC_MASTER beside those to an ASYNC_MASTER; sends beside a catch-up.
  */
-import { rmSync } from "node:fs";
+import { rmSync, statfsSync } from "node:fs";
 import { prepareInterop } from "../../scripts/interop_tools.ts";
 import { PocketMQProcess } from "../support/pocketmq_process.ts";
 import {
@@ -33,8 +33,9 @@ interface Source {
   readonly endOffset: number;
 }
 
-/** Runs all three parts. */
+/** Runs all three parts. Throws when the disk has no room for them. */
 export async function replicateCase(run: BenchRun): Promise<void> {
+  checkDisk(run);
   const problem = run.quick ? "quick" : prepareInterop();
   if (problem !== null) console.log(`replicate: without Apache: ${problem}`);
   const namesrv = await PocketMQProcess.start([
@@ -62,6 +63,17 @@ export async function replicateCase(run: BenchRun): Promise<void> {
   } finally {
     await namesrv.stop();
   }
+}
+
+/** Two masters, and a slave or a copy, each with the whole log; and as much again for sends. */
+function checkDisk({ folder, quick }: BenchRun): void {
+  const needed = 4 * (quick ? CATCH_UP_BYTES_QUICK : CATCH_UP_BYTES);
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize >= needed) return;
+  throw new Error(
+    `${folder} has ${bavail * bsize} bytes free, replicate needs ${needed}: ` +
+      "set TMPDIR to a folder with more",
+  );
 }
 
 /** The bare copy, ours and Apache's catch-up in turn. */

@@ -9,7 +9,7 @@ import { eventually } from "../support/eventually.ts";
 import { junkConnections } from "../support/junk_connections.ts";
 import { residentBytes, settledBytes } from "../support/process_figures.ts";
 import { RawClient } from "../support/raw_client.ts";
-import { type Site, withSite } from "../support/site.ts";
+import { withSite } from "../support/site.ts";
 
 const MIB = 1024 * 1024;
 const JUNK = Number(process.env.TEST_JUNK ?? 20_000);

@@ -200,6 +200,36 @@ test("A slave dispatches bytes of its master, however they are cut", async () =>
   await master.shutdown();
 });
 
+test("A slave far behind appends first; its queues follow, and a stop waits for them", async () => {
+  const options = {
+    mappedFileSizeCommitLog: 16_777_216,
+    maxMessageSize: 1_048_576,
+    messageIndexEnable: false,
+  };
+  const master = await new StoreSite().open(options);
+  const count = 1_600;
+  for (let sent = 0; sent < count; sent++) {
+    put(master, { body: new Uint8Array(5_000) });
+  }
+  const end = master.maxPhyOffset;
+  for (const endsBy of ["ticks", "shutdown"]) {
+    const site = new StoreSite();
+    const slave = await site.open({ ...options, brokerRole: "SLAVE" });
+    for (let offset = 0; offset < end; offset += 524_288) {
+      const bytes = new Uint8Array(Math.min(524_288, end - offset));
+      master.commitLog.readAt(offset, bytes);
+      assert(slave.appendToCommitLog(offset, bytes));
+    }
+    assert(slave.dispatchBehindBytes > 1_000_000);
+    if (endsBy === "ticks") await site.pass(slave, 500);
+    else await site.clock.complete(slave.shutdown());
+    assertEquals(slave.dispatchBehindBytes, 0);
+    assertEquals(slave.getMaxOffsetInQueue("TopicTest", 3), count);
+    await site.clock.complete(slave.shutdown());
+  }
+  await master.shutdown();
+});
+
 test("An empty slave's log begins where its master says", async () => {
   const master = await new StoreSite().open();
   for (let count = 0; count < 9; count++) {

@@ -21,6 +21,7 @@ export class RawClient {
     reject: (error: Error) => void;
   }>();
   #opaque = 0;
+  #isClosed = false;
   /** Requests that the peer sent. */
   readonly requests: RemotingCommand[] = [];
 
@@ -30,6 +31,7 @@ export class RawClient {
     socket.on("data", (bytes) => this.#onData(bytes as Uint8Array));
     socket.on("error", () => {});
     socket.on("close", () => {
+      this.#isClosed = true;
       for (const it of this.#waiting.values()) {
         it.reject(new Error("The connection was closed"));
       }
@@ -55,6 +57,7 @@ export class RawClient {
     const request = createRequest(code, extFields, body);
     request.opaque = ++this.#opaque;
     return new Promise((resolve, reject) => {
+      if (this.#isClosed) throw new Error("The connection has been closed");
       this.#waiting.set(request.opaque, { resolve, reject });
       this.#socket.write(encodeCommand(request));
     });

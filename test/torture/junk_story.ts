@@ -25,12 +25,12 @@ export const junkStory: Story = {
   run: () =>
     withWire([], (wire) =>
       withSlave(wire, async (slave) => {
-        const { master, link, client } = wire;
-        await sendOne(client);
+        const { master, link } = wire;
+        await sendOne(master);
         await caughtUp(master, slave);
         const before = await settledBytes(master.pid);
         await junkConnections(master.port("ha"), COUNT);
-        await sendOne(client);
+        await sendOne(master);
         await caughtUp(master, slave);
         const after = await settledBytes(master.pid);
         const { haConnectionInfo } = await haOf(master);

@@ -27,7 +27,6 @@ export interface Wire {
   readonly folder: string;
   readonly master: PocketMQProcess;
   readonly link: TcpLink;
-  readonly client: RawClient;
 }
 
 /** Runs `use` with a master and a wire; both are gone afterwards. */
@@ -38,11 +37,9 @@ export async function withWire<T>(
   return await withTempDirectory(async (folder) => {
     const master = await startBrokerProcess(`${folder}/m`, ...settings);
     const link = await TcpLink.open(master.address("ha"));
-    const client = await RawClient.open(master.address("broker"));
     try {
-      return await use({ folder, master, link, client });
+      return await use({ folder, master, link });
     } finally {
-      client.close();
       await link.close();
       await master.stop("SIGKILL");
     }
@@ -70,9 +67,27 @@ export async function withSlave<T>(
 }
 
 /** Sends messages until the log holds `bytes` more. */
-export async function fill(client: RawClient, bytes: number): Promise<void> {
-  const body = new Uint8Array(BODY_BYTES_MAX);
+export async function fill(
+  master: PocketMQProcess,
+  bytes: number,
+): Promise<void> {
   const count = Math.ceil(bytes / BODY_BYTES_MAX);
+  await send(master, count, BODY_BYTES_MAX);
+}
+
+/** One small message. */
+export function sendOne(master: PocketMQProcess): Promise<void> {
+  return send(master, 1, 100);
+}
+
+/** On a connection of its own, since idle ones are closed; every message must be stored. */
+async function send(
+  master: PocketMQProcess,
+  count: number,
+  size: number,
+): Promise<void> {
+  const client = await RawClient.open(master.address("broker"));
+  const body = new Uint8Array(size);
   for (let sent = 0; sent < count; sent += SENDS_AT_ONCE) {
     const answers = await Promise.all(
       Array.from(
@@ -84,12 +99,7 @@ export async function fill(client: RawClient, bytes: number): Promise<void> {
       assertEquals(code, 0, remark ?? undefined);
     }
   }
-}
-
-/** One message that must be stored. */
-export async function sendOne(client: RawClient): Promise<void> {
-  const { code, remark } = await client.send("Torture", 0, new Uint8Array(100));
-  assertEquals(code, 0, remark ?? undefined);
+  client.close();
 }
 
 /** Ends of both logs. */
