@@ -1,6 +1,6 @@
 /** Tables, positions and readers of a pair, over real sockets (scenarios 40, 44, 45, 49, 59). */
 import { assert, assertEquals } from "@std/assert";
-import { rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { test } from "node:test";
 import type { ResponseCode } from "../../src/protocol/response_code.ts";
 import { decodePullMessageResponseHeader } from "../../src/protocol/header/pull_message_response_header.ts";
@@ -145,14 +145,19 @@ test("59: both halves agree on a position, whoever was told", () =>
 test("45: a topic that was made again gives the slave's readers only what is new", () =>
   withPair(async (pair) => {
     const { toMaster, toSlave, slave } = pair;
-    await send(toMaster, 30);
-    await caughtUp(pair.master, slave);
-    await eventually(async () => await messageCount(toSlave, 0) === 30);
-    assertEquals((await toMaster.invoke(215, { topic: "T" })).code, OK);
-    const { parts } = slave.controller;
-    await eventually(() =>
-      parts.messageStore.getMaxOffsetInQueue("T", 0) === 0
+    const old = Array.from(
+      { length: 1_000 },
+      () => toMaster.send("T", 0, new Uint8Array(1)),
     );
+    assert((await Promise.all(old)).every((it) => it.code === OK));
+    await caughtUp(pair.master, slave);
+    await eventually(async () => await messageCount(toSlave, 0) === 1_000);
+    assertEquals((await toMaster.invoke(215, { topic: "T" })).code, OK);
+    const { messageStore } = slave.controller.parts;
+    await eventually(() => messageStore.getMaxOffsetInQueue("T", 0) === 0);
+    const queues = `${slave.folder}/consumequeue/T`;
+    const files = () => readdirSync(queues, { recursive: true });
+    await eventually(() => !existsSync(queues) || files().length === 0);
     await send(toMaster, 10);
     await eventually(async () => await messageCount(toSlave, 0) === 10);
     await pair.master.controller.stop();
@@ -182,6 +187,23 @@ test("32: a topic deleted and made again while the slave was away: the same mess
         messageStore.getMaxOffsetInQueue("T", queueId) === end
       )
     );
+    const toSlave = await RawClient.open(slave.address);
+    for (let queueId = 0; queueId < 4; queueId++) {
+      for (let offset = 0; offset < 12; offset++) {
+        const pulls = [client, toSlave].map((it) =>
+          it.pull("g", "T", queueId, offset)
+        );
+        const [ours, theirs] = await Promise.all(pulls);
+        const what = `queue ${queueId}, offset ${offset}`;
+        const isFound = offset < ends[queueId]!;
+        assertEquals([ours!.code === OK, theirs!.code === OK], [
+          isFound,
+          isFound,
+        ], what);
+        assertEquals(Buffer.compare(ours!.body, theirs!.body), 0, what);
+      }
+    }
+    toSlave.close();
     client.close();
     await slave.controller.stop();
     await master.controller.stop();
@@ -260,6 +282,45 @@ test("49: a master that comes back takes positions from its slave before it serv
     toSlave.close();
     await slave.controller.stop();
     await again.controller.stop();
+    await namesrv.namesrv.stop();
+  }));
+
+test("57: a slave that reaches its master only by brokerIP2 has log, tables and positions", () =>
+  withTempDirectory(async (folder) => {
+    const namesrv = await startNamesrv(`${folder}/namesrv`);
+    const { address: namesrvAddr } = namesrv;
+    // Nobody listens at brokerIP1.
+    const master = await startMaster(`${folder}/master`, {
+      broker: {
+        namesrvAddr,
+        brokerIP1: "127.77.77.77",
+        brokerIP2: "127.0.0.1",
+      },
+    });
+    const slave = await startSlave(`${folder}/slave`, master, {
+      broker: { namesrvAddr },
+      ha: { haMasterAddress: "" },
+    });
+    const client = await RawClient.open(master.address);
+    await send(client, 10);
+    await client.invoke(34, {}, HEARTBEAT);
+    await commit(client, 7);
+    await caughtUp(master, slave);
+    const { ha, metadata, parts } = slave.controller;
+    assertEquals(ha.registeredMasterAddr?.split(":")[0], "127.77.77.77");
+    await eventually(() =>
+      Object.values(metadata.status()!).every((it) => it.inSync) &&
+      parts.consumerOffsetManager.queryOffset("g", "T", 0) === 7
+    );
+    assertEquals(metadata.slaveSynchronize.address, master.address);
+    // What the slave forwards goes the same way.
+    const toSlave = await RawClient.open(slave.address);
+    await commit(toSlave, 9);
+    assertEquals(await position(client), "9");
+    toSlave.close();
+    client.close();
+    await slave.controller.stop();
+    await master.controller.stop();
     await namesrv.namesrv.stop();
   }));
 
