@@ -121,6 +121,7 @@ test("Two slaves lost in the same moment both stop counting within the interval"
   await clock.run(20_200);
   assertEquals(master.service.inSyncSlaveNums, 0);
   assertEquals(master.service.replicatedOffset, null);
+  assertEquals((await put(pair, 100)).status, "SLAVE_NOT_AVAILABLE");
 });
 
 test("A slave that comes back on another link is not two copies", async () => {

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { eventually } from "../support/eventually.ts";
+import { RawClient } from "../support/raw_client.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
 import {
   caughtUp,
@@ -84,6 +85,31 @@ test("SYNC_MASTER: 11 without a slave, 0 with one, 12 with one that does not ack
     await eventually(() => master.controller.ha.service.inSyncSlaveNums === 0);
     assertEquals(await sends(master, 1), [11]);
     await stopAll(master);
+  }));
+
+test("27: minInSyncReplicas=2, set while it runs, refuses before anything is stored", () =>
+  withTempDirectory(async (folder) => {
+    const { controller, ...node } = await startMaster(`${folder}/m`, {
+      broker: { brokerRole: "SYNC_MASTER" },
+    });
+    const master = { ...node, controller };
+    assertEquals(await sends(master, 1), [11]);
+    const { maxPhyOffset } = controller.messageStore;
+    assert(maxPhyOffset > 0);
+    const { options } = controller;
+    controller.reconfigure({
+      ...options,
+      ha: { ...options.ha, minInSyncReplicas: 2 },
+    });
+    const client = await RawClient.open(master.address);
+    const refused = await client.send("T", 0, new Uint8Array(10));
+    client.close();
+    assertEquals(refused.code, 1);
+    assert(refused.remark!.includes("minInSyncReplicas=2"), refused.remark!);
+    assertEquals(controller.messageStore.maxPhyOffset, maxPhyOffset);
+    const slave = await startSlave(`${folder}/s`, master);
+    await eventually(async () => (await sends(master, 1))[0] === 0);
+    await stopAll(slave, master);
   }));
 
 test("a slave that was away catches up, and one follows a master that was restarted", () =>

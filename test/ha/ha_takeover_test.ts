@@ -95,46 +95,79 @@ async function inSync(master: PairNode, slave: PairNode): Promise<void> {
   );
 }
 
-test("46, 51: twenty swaps of the roles lose no topic, no message and no position", () =>
+/** One turn of a broker that leads: everything of the turns before is here, and more is added. */
+async function lead(master: PairNode, turn: number): Promise<void> {
+  const client = await RawClient.open(master.address);
+  await client.invoke(34, {}, HEARTBEAT);
+  const { topicConfigManager } = master.controller.parts;
+  for (let earlier = 0; earlier < turn; earlier++) {
+    for (const topic of [`T${earlier}`, `Empty${earlier}`]) {
+      assert(topicConfigManager.selectTopicConfig(topic), topic);
+    }
+    await send(client, `T${earlier}`);
+  }
+  if (turn > 0) assertEquals(await position(client), String(turn));
+  await createTopic(client, `T${turn}`);
+  await createTopic(client, `Empty${turn}`);
+  await send(client, `T${turn}`);
+  await send(client, "T");
+  const committed = await client.invoke(15, {
+    ...QUEUE,
+    commitOffset: String(turn + 1),
+  });
+  assertEquals(committed.code, 0, committed.remark ?? "");
+  client.close();
+}
+
+/** After `turns` turns. */
+function hasEverything({ controller }: PairNode, turns: number): void {
+  const { messageStore, parts } = controller;
+  for (let turn = 0; turn < turns; turn++) {
+    assertEquals(messageStore.getMaxOffsetInQueue(`T${turn}`, 0), turns - turn);
+    const empty = `Empty${turn}`;
+    assert(parts.topicConfigManager.selectTopicConfig(empty), empty);
+  }
+  assertEquals(messageStore.getMaxOffsetInQueue("T", 0), turns);
+}
+
+test("51: swaps of the roles by configuration lose no topic, no message and no position", () =>
   withTempDirectory(async (folder) => {
+    const turns = 4;
     let [leads, follows] = [`${folder}/a`, `${folder}/b`];
-    const topics: string[] = [];
-    for (let swap = 0; swap < 20; swap++) {
+    for (let turn = 0; turn < turns; turn++) {
       const master = await startMaster(leads);
       const slave = await startSlave(follows, master);
-      const client = await RawClient.open(master.address);
-      await client.invoke(34, {}, HEARTBEAT);
-      const { topicConfigManager } = master.controller.parts;
-      for (const it of topics) {
-        assert(topicConfigManager.selectTopicConfig(it) !== undefined, it);
-        await send(client, it);
-      }
-      if (swap > 0) assertEquals(await position(client), String(swap));
-      const topic = `T${swap}`;
-      await createTopic(client, topic);
-      await createTopic(client, `Empty${swap}`);
-      topics.push(topic);
-      await send(client, topic);
-      await send(client, "T");
-      const committed = await client.invoke(15, {
-        ...QUEUE,
-        commitOffset: String(swap + 1),
-      });
-      assertEquals(committed.code, 0, committed.remark ?? "");
+      await lead(master, turn);
       await inSync(master, slave);
-      client.close();
       await stopAll(master, slave);
       [leads, follows] = [follows, leads];
     }
     const last = await startMaster(leads);
-    const { messageStore, parts } = last.controller;
-    for (const [index, topic] of topics.entries()) {
-      assertEquals(messageStore.getMaxOffsetInQueue(topic, 0), 20 - index);
-      const empty = `Empty${index}`;
-      assert(parts.topicConfigManager.selectTopicConfig(empty), empty);
-    }
-    assertEquals(messageStore.getMaxOffsetInQueue("T", 0), 20);
+    hasEverything(last, turns);
     await stopAll(last);
+  }));
+
+test("46: twenty swaps of the roles of running brokers lose no topic, no message and no position", () =>
+  withTempDirectory(async (folder) => {
+    const turns = 20;
+    let master = await startMaster(`${folder}/a`);
+    let slave = await startSlave(`${folder}/b`, master);
+    for (let turn = 0; turn < turns; turn++) {
+      await lead(master, turn);
+      await inSync(master, slave);
+      await eventually(() => master.controller.metadata.hasSlaveInSync);
+      await master.controller.roles.demote({
+        force: false,
+        haMasterAddress: slave.haAddress,
+      });
+      await slave.controller.roles.promote({ force: false });
+      [master, slave] = [slave, master];
+    }
+    hasEverything(master, turns);
+    await eventually(() => slave.controller.ha.state().state === "healthy");
+    await caughtUp(master, slave);
+    assertEquals(Buffer.compare(logBytes(master), logBytes(slave)), 0);
+    await stopAll(slave, master);
   }));
 
 test("22: of two slaves the longer one leads, and the shorter one becomes its equal", () =>
