@@ -16,6 +16,7 @@ import type { Clock } from "../io/clock.ts";
 import type { Logger } from "../io/logger.ts";
 import type { BrokerIdentity, OuterClient } from "./broker_outer_api.ts";
 import { HAFenceInquiry, membersOf } from "./ha_fence_inquiry.ts";
+import { HAFenceSchedule } from "./ha_fence_schedule.ts";
 import {
   type FenceAnswers,
   fencedReason,
@@ -51,16 +52,8 @@ type FenceState = "asking" | "open" | "fenced";
 
 /** How long answers are waited for before messages are taken without them. */
 const ASKING_MS = 2_000;
-const INTERVAL_MS = 5_000;
-/** After a slave has left: it may be promoted in a moment. */
-const BRISK_INTERVAL_MS = 1_000;
-const BRISK_MS = 30_000;
 /** Between two ticks, 100 ms apart: the process stood still. */
 const STANDSTILL_MS = 3_000;
-/** Between two looks that others ask for. */
-const HINT_INTERVAL_MS = 1_000;
-/** Apache's name servers take the question for a sign of life of the broker asked about. */
-const VERSION_INTERVAL_MS = 60_000;
 
 const ASKING =
   "this broker asks first whether another one was promoted to master";
@@ -79,20 +72,12 @@ export class HAFence {
   readonly #ports: HAFencePorts;
   readonly #opened = Promise.withResolvers<void>();
   readonly #looks = new Set<Look>();
-  #state: FenceState = "open";
-  #refusal: string | null = null;
+  readonly #schedule = new HAFenceSchedule();
+  #state: FenceState = "asking";
+  #refusal: string | null = ASKING;
   #unasked: string | null = null;
   #tickedWallMs = Infinity;
-  #nextMs = Infinity;
-  #briskUntilMs = -Infinity;
-  #slaveCount = 0;
-  #hintMs = -Infinity;
   #isStopped = false;
-  /** Masters out of reach by address: when name servers were asked for their versions. */
-  readonly #versions = new Map<
-    string,
-    { readonly askedMs: number; isUnknown: boolean }
-  >();
 
   constructor(ports: HAFencePorts) {
     this.#ports = ports;
@@ -134,14 +119,12 @@ export class HAFence {
    * just now has asked already, and has a higher epoch than all that answered.
    */
   start(isJustPromoted = false): Promise<void> {
-    const { clock, isMaster } = this.#ports;
-    this.#nextMs = clock.monotonicMs();
-    this.#tickedWallMs = clock.nowMs();
-    if (!isMaster()) return Promise.resolve();
+    this.#tickedWallMs = this.#ports.clock.nowMs();
+    const isFree = isJustPromoted || !this.#ports.isMaster() ||
+      !this.#hasAnybody();
     if (this.#isBeaten()) this.#fence();
-    else if (!isJustPromoted && this.#hasAnybody()) this.#ask();
+    else if (isFree) this.#open();
     this.tick();
-    if (this.#state !== "asking") this.#opened.resolve();
     return this.#opened.promise;
   }
 
@@ -161,11 +144,11 @@ export class HAFence {
     if (!isMaster()) return this.#tickAsSlave();
     if (this.#isStandstill()) this.#onStandstill();
     this.#tickedWallMs = clock.nowMs();
-    this.#watchSlaves(nowMs);
+    this.#schedule.onSlaves(this.#ports.slaveCount(), nowMs);
     for (const look of [...this.#looks]) {
       if (nowMs - look.startedMs >= ASKING_MS) this.#onEnd(look);
     }
-    if (nowMs < this.#nextMs || !this.#hasAnybody()) return;
+    if (!this.#schedule.isDue(nowMs) || !this.#hasAnybody()) return;
     this.#look(this.#ports.namesrvAddrs(), this.#ports.peers.peers, true);
   }
 
@@ -180,9 +163,7 @@ export class HAFence {
   onHint(brokerName: string, epoch: number): void {
     if (epoch <= this.#ports.epoch || this.#state === "fenced") return;
     if (brokerName !== this.#ports.identity.brokerName) return;
-    const nowMs = this.#ports.clock.monotonicMs();
-    if (nowMs - this.#hintMs < HINT_INTERVAL_MS) return;
-    this.#hintMs = this.#nextMs = nowMs;
+    this.#schedule.onHint(this.#ports.clock.monotonicMs());
   }
 
   /** Learns nothing more; resolves when what was learned is durable. */
@@ -227,27 +208,13 @@ export class HAFence {
   #onStandstill(): void {
     this.#tickedWallMs = this.#ports.clock.nowMs();
     for (const it of this.#looks) it.isStale = true;
-    this.#nextMs = this.#ports.clock.monotonicMs();
+    this.#schedule.hurry();
     if (this.#state !== "open" || !this.#hasAnybody()) return;
     this.#ports.logger.warn(
       "This broker stood still: it asks whether another one was promoted meanwhile, and takes no messages until then",
     );
-    this.#ask();
-  }
-
-  #ask(): void {
     this.#state = "asking";
     this.#refusal = ASKING;
-    this.#nextMs = this.#ports.clock.monotonicMs();
-  }
-
-  #watchSlaves(nowMs: number): void {
-    const slaveCount = this.#ports.slaveCount();
-    if (slaveCount < this.#slaveCount) {
-      this.#briskUntilMs = nowMs + BRISK_MS;
-      this.#nextMs = nowMs;
-    }
-    this.#slaveCount = slaveCount;
   }
 
   #tickAsSlave(): void {
@@ -269,10 +236,7 @@ export class HAFence {
     );
     const look: Look = { inquiry, startedMs, isWhole, isStale: false };
     this.#looks.add(look);
-    if (isWhole) {
-      this.#nextMs = startedMs +
-        (startedMs < this.#briskUntilMs ? BRISK_INTERVAL_MS : INTERVAL_MS);
-    }
+    if (isWhole) this.#schedule.onLook(startedMs);
     inquiry.done.then(
       () => {
         // What comes after the end may still prove something.
@@ -285,18 +249,12 @@ export class HAFence {
     return look;
   }
 
-  /** Asked for once a minute; not by a fenced broker, whose rival may be dead. */
+  /** Not asked by a fenced broker, whose rival may be dead. */
   #versionOf(address: string): "ask" | "known" | "unknown" {
     if (this.#state === "fenced") return "known";
     const nowMs = this.#ports.clock.monotonicMs();
-    const last = this.#versions.get(address);
-    const isFresh = last !== undefined &&
-      nowMs - last.askedMs < VERSION_INTERVAL_MS;
-    if (isFresh && this.#state === "open") {
-      return last.isUnknown ? "unknown" : "known";
-    }
-    this.#versions.set(address, { askedMs: nowMs, isUnknown: false });
-    return "ask";
+    const isUrgent = this.#state === "asking";
+    return this.#schedule.versionOf(address, nowMs, isUrgent);
   }
 
   /** Everybody has answered, or had the time to. */
@@ -305,7 +263,10 @@ export class HAFence {
     const { inquiry } = look;
     if (!this.#judge(inquiry) || look.isStale || !look.isWhole) return;
     this.#doubt(inquiry);
-    if (this.#state !== "asking") return;
+    if (this.#state === "asking") this.#open();
+  }
+
+  #open(): void {
     this.#state = "open";
     this.#refusal = null;
     this.#opened.resolve();
@@ -332,14 +293,12 @@ export class HAFence {
   }
 
   #isBeaten(): boolean {
-    return (this.#ports.peers.rival?.epoch ?? 0) > this.#ports.epoch;
+    return this.#ports.isMaster() &&
+      (this.#ports.peers.rival?.epoch ?? 0) > this.#ports.epoch;
   }
 
   #learn({ peers: answers, registered, unknown }: FenceAnswers): void {
-    for (const { address } of unknown) {
-      const version = this.#versions.get(address);
-      if (version !== undefined) version.isUnknown = true;
-    }
+    for (const { address } of unknown) this.#schedule.onUnknown(address);
     const { epoch, identity, peers } = this.#ports;
     const { brokerAddr, brokerName } = identity;
     for (const it of answers) {
