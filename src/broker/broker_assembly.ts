@@ -268,16 +268,15 @@ function assembleMetadata(
 }
 
 /**
- * Tables follow a master only once its log was found to be this slave's: they
- * delete topics, and those of a master that lost its store would delete all.
+ * Tables follow a master only while the link lives on which its log was found to be this slave's:
+ * they delete topics, and those of a master that came back without its store would delete all.
  */
-function metadataRefusal(ha: HACoordinator): () => string | null {
-  let comparedAddr: string | null = null;
+export function metadataRefusal(
+  ha: { readonly client: Pick<HACoordinator["client"], "view"> },
+): () => string | null {
   return () => {
-    const { masterAddr, problem, reason, state } = ha.client.view();
-    if (state === "TRANSFER") comparedAddr = masterAddr;
-    const isCompared = comparedAddr !== null && comparedAddr === masterAddr;
-    if (isCompared && problem !== "diverged") return null;
+    const { reason, state } = ha.client.view();
+    if (state === "TRANSFER") return null;
     return reason ?? "The logs have not been compared yet";
   };
 }

@@ -39,6 +39,8 @@ export interface MetadataCopierPorts {
     deleteTopics(topics: readonly string[]): Promise<void>;
   };
   readonly topicQueueCleaner: Pick<TopicQueueCleaner, "add">;
+  /** Why this master must not be followed now, as when the logs differ; null: it may. */
+  refusal(): string | null;
 }
 
 /** The master answered, but not with the table. */
@@ -191,6 +193,15 @@ export class MetadataCopier {
       createRequest(code),
       TABLE_TIMEOUT_MS,
     );
+    // Asked again: the answer may be that of another process at the same address.
+    const refusal = this.#ports.refusal();
+    if (refusal !== null) {
+      throw new MasterRefusalError(
+        `What ${master} answered to ${
+          requestCodeName(code)
+        } is not taken: ${refusal}`,
+      );
+    }
     if (response.code === ResponseCode.SUCCESS) {
       return DECODER.decode(response.body);
     }

@@ -38,8 +38,6 @@ import {
 export interface SlaveSynchronizePorts extends MetadataCopierPorts {
   /** `host:port` of the master's remoting port; null while none is known, or when it is us. */
   masterAddress(): string | null;
-  /** Why this master must not be followed now, as when the logs differ; null: it may. */
-  refusal(): string | null;
   /** This slave's id when clients may read from it, else 0. */
   readableBrokerId(): number;
   /** This slave's remoting address, as others are told. */

@@ -38,6 +38,8 @@ export class FakeMaster {
   readonly unknownCodes = new Set<number>();
   /** Bodies instead of the processors' answers, by code. */
   readonly bodies = new Map<number, string>();
+  /** Called between a request and its answer. */
+  onRequest: (code: number) => void = () => {};
   readonly codes: number[] = [];
   /** Remoting addresses that slaves gave. */
   readonly slaves: string[] = [];
@@ -91,6 +93,7 @@ export class FakeMaster {
       throw new RemotingConnectError(address, "connection refused");
     }
     this.codes.push(request.code);
+    this.onRequest(request.code);
     const response = await this.#answer(request);
     this.bytes += response.body.length;
     return response;

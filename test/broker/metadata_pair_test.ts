@@ -324,6 +324,44 @@ test("57: a slave that reaches its master only by brokerIP2 has log, tables and 
     await namesrv.namesrv.stop();
   }));
 
+test("a master that comes back without its store takes nothing from its slave", () =>
+  withTempDirectory(async (folder) => {
+    const first = await startMaster(`${folder}/master`);
+    const ports = first.controller.options.broker;
+    const slave = await startSlave(`${folder}/slave`, first);
+    const { metadata, parts } = slave.controller;
+    const toFirst = await RawClient.open(first.address);
+    await send(toFirst, 20);
+    await toFirst.invoke(34, {}, HEARTBEAT);
+    await commit(toFirst, 10);
+    await caughtUp(first, slave);
+    await eventually(() =>
+      parts.topicConfigManager.selectTopicConfig("T") !== undefined &&
+      parts.consumerOffsetManager.queryOffset("g", "T", 0) === 10
+    );
+    toFirst.close();
+    let master = first;
+    for (let round = 0; round < 3; round++) {
+      await master.controller.stop();
+      rmSync(`${folder}/master`, { recursive: true });
+      master = await startMaster(`${folder}/master`, {
+        broker: {
+          listenPort: ports.listenPort,
+          haListenPort: ports.haListenPort,
+        },
+      });
+      await eventually(() => slave.controller.ha.state().state === "diverged");
+      await eventually(() => metadata.status()!.topics.error !== null);
+      assert(parts.topicConfigManager.selectTopicConfig("T"), `${round}`);
+      assertEquals(
+        parts.consumerOffsetManager.queryOffset("g", "T", 0),
+        10,
+      );
+    }
+    await slave.controller.stop();
+    await master.controller.stop();
+  }));
+
 test("a master whose name server is away serves at once", () =>
   withTempDirectory(async (folder) => {
     const startedMs = performance.now();

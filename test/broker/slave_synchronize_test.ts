@@ -264,6 +264,18 @@ test("a master whose log differs is not followed, and the reason is shown", asyn
   assertEquals(pair.deletedTopics, []);
 });
 
+test("an answer that comes after the link to the master has ended is not taken", async () => {
+  const pair = await syncedPair();
+  pair.master.rig.topicConfigManager.deleteTopicConfig("T");
+  pair.master.onRequest = (code) => {
+    if (code === 21) pair.refusal = "The link has ended.";
+  };
+  await pair.advance(20_000);
+  assert(pair.master.codes.includes(21));
+  assert(pair.slave.topicConfigManager.selectTopicConfig("T"));
+  assertEquals(pair.deletedTopics, []);
+});
+
 test("44: an unknown topic triggers a round at once, but only one between two regular ones", async () => {
   const pair = new MetadataPair();
   pair.master.isApache = true;
