@@ -15,6 +15,7 @@ import {
   namesFileSize,
   type Node,
   OTHER_FILE_SIZE,
+  TABLES_WITHIN_MS,
 } from "./ha_pair.ts";
 import {
   type InteropSite,
@@ -31,12 +32,6 @@ const COUNT = Number(process.env.INTEROP_MESSAGES ?? 8_000);
 const MORE = 2_000;
 /** About 1 KiB a message and 1 MiB a file. */
 const FILE_COUNT_MIN = 8;
-/** A 5.x slave copies the tables for the first time more than 60 s after its start. */
-const TABLES_WITHIN_MS: Record<string, number> = {
-  "4.9.7": 15_000,
-  "5.5.0": 75_000,
-};
-
 for (const version of APACHE_SERVER_VERSIONS) {
   const driver = driverVersionOf(version);
 
