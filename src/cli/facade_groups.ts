@@ -9,7 +9,6 @@ import { createSubscriptionGroupConfig } from "../model/subscription_group_confi
 import { groupError, isSystemGroup } from "../model/validators.ts";
 import { encodeSubscriptionGroupConfig } from "../protocol/body/subscription_group_config_body.ts";
 import { encodeDeleteSubscriptionGroupRequestHeader } from "../protocol/header/broker_admin_header.ts";
-import { encodeUpdateConsumerOffsetRequestHeader } from "../protocol/header/consumer_offset_header.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import type { RunningBroker } from "./broker_server.ts";
 import type { LocalBroker } from "./local_broker.ts";
@@ -104,36 +103,20 @@ export function lagOf(broker: BrokerController, group: string): QueueLag[] {
   return lags;
 }
 
-/** As clients commit: through the port, queue by queue. */
+/** As tools do it: through the port, so that members on line learn of it too. */
 async function resetOffset(
   broker: BrokerController,
   local: LocalBroker,
-  consumerGroup: string,
+  group: string,
   topic: string,
   timestampMs: number,
 ): Promise<QueueLag[]> {
-  const store = broker.messageStore;
-  const { readQueueNums } = broker.parts.topicConfigManager.selectTopicConfig(
+  await local.invoke(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, {
     topic,
-  )!;
-  for (let queueId = 0; queueId < readQueueNums; queueId++) {
-    const commitOffset = timestampMs < 0
-      ? store.getMaxOffsetInQueue(topic, queueId)
-      : await store.getOffsetInQueueByTime(
-        topic,
-        queueId,
-        timestampMs,
-        "lower",
-      );
-    await local.invoke(
-      RequestCode.UPDATE_CONSUMER_OFFSET,
-      encodeUpdateConsumerOffsetRequestHeader({
-        consumerGroup,
-        topic,
-        queueId,
-        commitOffset,
-      }),
-    );
-  }
-  return lagOf(broker, consumerGroup).filter((it) => it.topic === topic);
+    group,
+    timestamp: String(timestampMs),
+    isForce: "true",
+    queueId: "-1",
+  });
+  return lagOf(broker, group).filter((it) => it.topic === topic);
 }
