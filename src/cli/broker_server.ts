@@ -34,6 +34,8 @@ export interface BrokerServerParts {
 /** How often a start looks whether its own name server knows the broker. */
 const REGISTRATION_POLL_MS = 2;
 const REGISTRATION_WAIT_MS = 3_000;
+/** What an answer takes to go out. */
+const ANSWER_MS = 250;
 
 /** Starts everything; what was started is stopped again when a part fails. */
 export async function startBrokerServer(
@@ -52,7 +54,10 @@ export async function startBrokerServer(
     );
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {}); // Whoever runs this server looks at it.
-  broker.onRestartFailed = failed.reject;
+  broker.onRestartFailed = (error) => {
+    // Whoever asked for the change over HTTP is told before the end.
+    context.runtime.clock.after(ANSWER_MS, () => failed.reject(error));
+  };
   const running = { context, parts, configuration, broker };
   const admin = config.values.adminEnable
     ? await startAdmin(running)

@@ -50,6 +50,10 @@ function withSite(use: (site: Site) => Promise<void>): Promise<void> {
     await namesrv.start();
     const namesrvAddr = `127.0.0.1:${namesrv.listener.port}`;
     let broker = await startBroker(folder, { namesrvAddr });
+    await eventually(
+      () => broker.controller.registration.states()[0]?.isRegistered,
+      { message: "the name server knows the broker" },
+    );
     const instances: MQClientInstance[] = [];
     const newInstance = () => {
       const it = new MQClientInstance(

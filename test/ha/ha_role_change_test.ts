@@ -151,6 +151,28 @@ test("a demoted master keeps aside what only it has, and follows", () =>
     await stopAll(master, slave);
   }));
 
+test("a promotion drops what came of a record that is not whole", () =>
+  inPair(async (master, slave) => {
+    await sends(master, 8);
+    await caughtUp(master, slave);
+    await master.controller.stop();
+    const store = slave.controller.messageStore;
+    const end = store.maxPhyOffset;
+    const record = await store.selectOneMessageByOffset(0);
+    assert(store.appendToCommitLog(end, record!.subarray(0, 60)));
+    assertEquals(store.maxPhyOffset, end + 60);
+    const { promotedAtOffset } = await slave.controller.roles.promote({
+      force: false,
+    });
+    assertEquals(promotedAtOffset, end);
+    const client = await RawClient.open(slave.address);
+    const sent = await client.send("T", 0, new Uint8Array(10));
+    const place = parseInt(sent.extFields.msgId!.slice(-16), 16);
+    assertEquals([place, sent.extFields.queueOffset], [end, "2"]);
+    client.close();
+    await stopAll(slave);
+  }));
+
 test("an overtaken master is demoted without being told whom to follow", () =>
   inPair(async (master, slave) => {
     await sends(master, 10);

@@ -1,5 +1,5 @@
 /** Roles changed by hand while clients go on: by the executable, with our name server. */
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { eventually } from "../support/eventually.ts";
@@ -208,6 +208,29 @@ async function appendAlone(broker: FailoverBroker): Promise<void> {
     await alone.stop();
   }
 }
+
+test("a promotion that cannot be written ends the broker with its reason, as a start would", () =>
+  withPair(async ({ a, b }) => {
+    assertEquals((await a.send(5)).ok, 5);
+    await inSync(a);
+    await a.kill();
+    mkdirSync(`${b.folder}/config/haRole.json.tmp`);
+    const slave = b.process!;
+    const failed = await ha(b, "promote");
+    assertEquals(failed.code, 1);
+    assert(failed.stderr.includes("haRole.json.tmp"), failed.stderr);
+    assertEquals(await slave.exited, 2);
+    const sentence = slave.stderr.trim().split("\n").at(-1)!;
+    assert(sentence.startsWith("pocketmq: "), sentence);
+    assert(sentence.includes("haRole.json.tmp"), sentence);
+    // Nothing was accepted: it is the slave that it was.
+    rmSync(`${b.folder}/config/haRole.json.tmp`, {
+      recursive: true,
+      force: true,
+    });
+    await b.start();
+    assertEquals((await b.ha()).role, "SLAVE");
+  }));
 
 test("a master changes between SYNC and ASYNC at once, and is no SLAVE by a change of a key", () =>
   withPair(async ({ namesrv, a, b }) => {

@@ -93,6 +93,11 @@ export class PocketMQProcess {
     return this.#child.pid!;
   }
 
+  /** Resolves with the exit code when the program has ended, by whatever. */
+  get exited(): Promise<number | null> {
+    return this.#exited;
+  }
+
   get stdout(): string {
     return this.#stdout;
   }
