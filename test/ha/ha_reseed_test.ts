@@ -14,7 +14,6 @@ import {
   caughtUp,
   logBytes,
   type PairNode,
-  type PairNodeOptions,
   sends,
   startMaster,
   startSlave,
