@@ -234,6 +234,15 @@ export class BrokerRun {
     return this.#host.ports;
   }
 
+  /** Nothing changes here between the two: messages, topics, groups, positions. */
+  holdChanges(): void {
+    this.#gate.hold();
+  }
+
+  releaseChanges(): void {
+    this.#gate.release();
+  }
+
   /** Refuses messages from now on. */
   get isStopping(): boolean {
     return this.#gate.isClosed;

@@ -169,12 +169,24 @@ export class HARoleChange {
   }
 
   async #demote(request: DemotionRequest): Promise<RoleChanged> {
+    const run = this.#ports.run();
+    try {
+      return await this.#demoteHeld(request, run);
+    } finally {
+      run.releaseChanges();
+    }
+  }
+
+  /** While tables change all the time no slave ever has them: they stop for the last look. */
+  async #demoteHeld(
+    request: DemotionRequest,
+    run: BrokerRun,
+  ): Promise<RoleChanged> {
     let peers: HAPeerAnswer[] = [];
     const overridden = await this.#decide(request.force, async () => {
       peers = await this.#peers(request.haMasterAddress);
       return this.#refusalOfDemotion(request, peers);
-    });
-    const run = this.#ports.run();
+    }, () => run.holdChanges());
     const master = peers.find((it) => it.role !== "SLAVE") ?? null;
     const haMasterAddress = request.haMasterAddress ??
       (this.#isMasterNamed() ? undefined : master?.haAddress);
@@ -230,16 +242,24 @@ export class HARoleChange {
 
   /**
    * The refusal that `force` overrides, null without one; waits a little for one that may be
-   * over in a moment. Throws `RoleChangeRefused`.
+   * over in a moment. Unless the first look says no for good, `hold` is called before the others.
+   * Throws `RoleChangeRefused`.
    */
   async #decide(
     isForced: boolean,
     refusalNow: () => Promise<RoleRefusal | null>,
+    hold?: () => void,
   ): Promise<RoleRefusal | null> {
     const { clock } = this.#ports;
     const deadlineMs = clock.monotonicMs() + SYNC_WAIT_MS;
+    let isHeld = hold === undefined;
     for (;;) {
       const refusal = await refusalNow();
+      if (!isHeld && (refusal === null || refusal.isTransient)) {
+        hold!();
+        isHeld = true;
+        continue;
+      }
       if (refusal === null) return null;
       const waits = refusal.isTransient && clock.monotonicMs() < deadlineMs;
       if (!waits) {

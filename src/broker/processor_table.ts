@@ -32,6 +32,7 @@ import {
   SendMessageProcessor,
 } from "./processor/send_message_processor.ts";
 import type { ShutdownGate } from "./shutdown_gate.ts";
+import { MASTER_CODES } from "./slave_processors.ts";
 
 /** What the processors of messages need beside the managers. */
 export interface BrokerProcessorsPorts {
@@ -135,6 +136,10 @@ export class BrokerProcessors {
       table.set(code, processor);
     }
     this.#ports.metadata.wrap(table);
+    for (const code of TABLE_CHANGES) {
+      const processor = table.get(code);
+      if (processor !== undefined) table.set(code, gate.wrapChange(processor));
+    }
   }
 
   reconfigure(options: BrokerOptions, queryOptions: QueryMessageOptions): void {
@@ -170,6 +175,14 @@ export class BrokerProcessors {
     yield* adminProcessorEntries(deps);
   }
 }
+
+/** Codes that change topics, groups or positions, beside those of messages and pulls. */
+const TABLE_CHANGES = [
+  ...MASTER_CODES,
+  RequestCode.UPDATE_CONSUMER_OFFSET,
+  RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,
+  RequestCode.CLONE_GROUP_OFFSET,
+];
 
 const SLAVE_REFUSAL =
   "service not available now: this broker is a slave, write to its master";

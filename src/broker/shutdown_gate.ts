@@ -1,8 +1,9 @@
 /**
- * ShutdownGate: refuses new messages and pulls while the broker stops.
+ * ShutdownGate: refuses new messages and pulls while the broker stops, and besides them whatever
+ * changes a table while it holds still for a change of its role.
  *
- * Offsets and client codes are answered to the end: an older client takes any
- * error to a query of its offset for "no offset", and would skip its backlog.
+ * While it stops, offsets and client codes are answered to the end. Queries of offsets are
+ * always: an older client takes any error to one for "no offset", and would skip its backlog.
  */
 import {
   createResponse,
@@ -14,9 +15,10 @@ import type { RequestProcessor } from "../remoting/request_processor.ts";
 /** From 5.3.2 on clients understand GO_AWAY (reference 1.4). */
 const GO_AWAY_ABOVE_VERSION = 475;
 
-/** Open until `close`. */
+/** Open until `close`, but for the time between `hold` and `release`. */
 export class ShutdownGate {
   #isClosed = false;
+  #isHeld = false;
 
   get isClosed(): boolean {
     return this.#isClosed;
@@ -26,11 +28,38 @@ export class ShutdownGate {
     this.#isClosed = true;
   }
 
+  /** From now on nothing may change: slaves get a chance to have all of it. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  /** Undoes `hold`. */
+  release(): void {
+    this.#isHeld = false;
+  }
+
   /** `processor` while the gate is open. */
   wrap(processor: RequestProcessor): RequestProcessor {
     return (context, request) =>
-      this.#isClosed ? refusal(request) : processor(context, request);
+      this.#isClosed
+        ? refusal(request)
+        : this.#isHeld
+        ? heldRefusal()
+        : processor(context, request);
   }
+
+  /** `processor`, which changes a table, but for the time between `hold` and `release`. */
+  wrapChange(processor: RequestProcessor): RequestProcessor {
+    return (context, request) =>
+      this.#isHeld ? heldRefusal() : processor(context, request);
+  }
+}
+
+function heldRefusal(): RemotingCommand {
+  return createResponse(
+    ResponseCode.SERVICE_NOT_AVAILABLE,
+    "service not available now: the role of this broker is being changed, try again",
+  );
 }
 
 function refusal(request: RemotingCommand): RemotingCommand {

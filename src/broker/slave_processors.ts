@@ -35,7 +35,7 @@ export interface SlaveProcessorsPorts {
 }
 
 /** Codes that change topics and groups. */
-const MASTER_CODES = [
+export const MASTER_CODES = [
   RequestCode.UPDATE_AND_CREATE_TOPIC,
   RequestCode.UPDATE_AND_CREATE_TOPIC_LIST,
   RequestCode.DELETE_TOPIC_IN_BROKER,

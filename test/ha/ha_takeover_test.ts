@@ -170,6 +170,84 @@ test("46: twenty swaps of the roles of running brokers lose no topic, no message
     await stopAll(slave, master);
   }));
 
+/** Topics, positions and messages without end; what was acknowledged of them. */
+class Load {
+  readonly topics: string[] = [];
+  position = 0;
+  messages = 0;
+  #isOver = false;
+  readonly #lanes: Promise<void>[];
+  readonly #client: RawClient;
+
+  constructor(client: RawClient) {
+    this.#client = client;
+    const lanes = [this.#topic, this.#commit, this.#send];
+    this.#lanes = lanes.map((it) => this.#lane(it));
+  }
+
+  /** The broker has gone: nothing more comes. */
+  async end(): Promise<void> {
+    this.#isOver = true;
+    this.#client.close();
+    await Promise.all(this.#lanes);
+  }
+
+  async #lane(run: (index: number) => Promise<void>): Promise<void> {
+    for (let index = 1; !this.#isOver; index++) {
+      try {
+        await run(index);
+      } catch {
+        return; // The connection ended, or an answer was a refusal.
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  readonly #topic = async (index: number) => {
+    await createTopic(this.#client, `Load${index}`);
+    this.topics.push(`Load${index}`);
+  };
+
+  readonly #commit = async (commitOffset: number) => {
+    const fields = { ...QUEUE, commitOffset: String(commitOffset) };
+    const { code } = await this.#client.invoke(15, fields);
+    assertEquals(code, 0);
+    this.position = commitOffset;
+  };
+
+  readonly #send = async () => {
+    await send(this.#client, "Messages");
+    this.messages++;
+  };
+}
+
+test("46, 51: a planned swap under load is not refused, and loses nothing that was acknowledged", () =>
+  withTempDirectory(async (folder) => {
+    const master = await startMaster(`${folder}/a`);
+    const slave = await startSlave(`${folder}/b`, master);
+    assert((await sends(master, 2_000 * QUEUES, 20)).every((it) => it === 0));
+    const client = await RawClient.open(master.address);
+    await client.invoke(34, {}, HEARTBEAT);
+    const load = new Load(client);
+    await eventually(() => load.topics.length >= 10 && load.position >= 10);
+    await master.controller.roles.demote({
+      force: false,
+      haMasterAddress: slave.haAddress,
+    });
+    await load.end();
+    await slave.controller.roles.promote({ force: false });
+    const { messageStore, parts } = slave.controller;
+    for (const it of load.topics) {
+      assert(parts.topicConfigManager.selectTopicConfig(it), it);
+    }
+    const position = parts.consumerOffsetManager.queryOffset("g", "T", 0);
+    assert(position >= load.position, `${position} after ${load.position}`);
+    const end = messageStore.getMaxOffsetInQueue("Messages", 0);
+    assert(end >= load.messages, `${end} of ${load.messages} messages`);
+    await eventually(() => master.controller.ha.state().state === "healthy");
+    await stopAll(slave, master);
+  }));
+
 test("22: of two slaves the longer one leads, and the shorter one becomes its equal", () =>
   withTempDirectory(async (folder) => {
     const master = await startMaster(`${folder}/m`);
