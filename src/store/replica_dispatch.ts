@@ -9,7 +9,7 @@
 /** Bytes between two ticks (100 ms) above which a slave counts as catching up. */
 const BULK_BYTES = 4_194_304;
 /** Part of what arrives in bulk that is dispatched with it. */
-const BULK_SHARE = 0.25;
+const BULK_SHARE = 0.125;
 /** More than what arrives, so that dispatch gets to the end in every other case. */
 const STEADY_SHARE = 2;
 

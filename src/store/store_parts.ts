@@ -25,8 +25,8 @@ import type { StoreRecoveryParts } from "./store_recovery.ts";
 import { StoreSpaceGuard } from "./store_space_guard.ts";
 import { WritabilityLog } from "./writability_log.ts";
 
-/** Portions of the log that one call dispatches. */
-const REPUT_SLICES_MAX = 4;
+/** What one call may spend on a backlog of dispatch. */
+const REPUT_MAX_MS = 50;
 /** What a stop may spend on dispatch, so that it is over within ten seconds. */
 const DISPATCH_REST_MAX_MS = 4_000;
 
@@ -259,9 +259,10 @@ export class StoreParts {
 
   /** Dispatches what has become visible; a long backlog in portions, call by call. */
   doReput(): void {
-    for (let slice = 0; slice < REPUT_SLICES_MAX; slice++) {
-      if (!this.reput.doReput()) return;
-    }
+    if (!this.reput.doReput()) return;
+    const { clock } = this.ports;
+    const deadlineMs = clock.monotonicMs() + REPUT_MAX_MS;
+    while (clock.monotonicMs() < deadlineMs && this.reput.doReput());
   }
 
   /** All of it, unless it takes too long: then the next start does the rest. */

@@ -5,7 +5,7 @@ import { OurBroker } from "../interop/our_broker.ts";
 import { RawClient } from "../support/raw_client.ts";
 
 const GET_BROKER_RUNTIME_INFO = 28;
-const POLL_MS = 10;
+const POLL_MS = 25;
 const CATCH_UP_MAX_MS = 60_000;
 
 /** Apache's own file sizes, which `pocketmq broker` has too. */

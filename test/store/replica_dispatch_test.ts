@@ -15,7 +15,7 @@ test("ReplicaDispatch dispatches a part of what arrives in bulk, until it is too
   const dispatch = new ReplicaDispatch(64 * MIB);
   for (let count = 0; count < 8; count++) dispatch.onArrived(MIB, 0);
   assertEquals(dispatch.isBulk, true);
-  assertEquals(dispatch.onArrived(MIB, 10 * MIB), MIB / 4);
+  assertEquals(dispatch.onArrived(MIB, 10 * MIB), MIB / 8);
   assertEquals(dispatch.onArrived(MIB, 65 * MIB), 2 * MIB);
 });
 
