@@ -2,6 +2,7 @@
 import type { Clock } from "../io/clock.ts";
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
+import { isDlqTopic, isRetryTopic } from "../model/topic_names.ts";
 import type { RemotingConnection } from "../remoting/request_processor.ts";
 import { JsonFile } from "../store/json_file.ts";
 import type { MessageStore } from "../store/message_store.ts";
@@ -44,6 +45,7 @@ export class BrokerParts {
   readonly metadataFiles: readonly JsonFile[];
   readonly #clock: Clock;
   readonly #isSlave: boolean;
+  readonly #defaultTopicQueueNums: number;
 
   /** `options` are resolved: brokerName is not empty. */
   constructor(
@@ -55,6 +57,7 @@ export class BrokerParts {
     const { clock, fileSystem } = ports;
     this.#clock = clock;
     this.#isSlave = options.brokerRole === "SLAVE";
+    this.#defaultTopicQueueNums = options.defaultTopicQueueNums;
     const logger = ports.logger.child("metadata");
     const file = (name: string) =>
       new JsonFile(
@@ -127,15 +130,19 @@ export class BrokerParts {
   }
 
   /**
-   * A topic's first messages may be durable, and acknowledged, before topics.json is: data is
-   * enough to bring the topic back.
+   * topics.json may have been lost, or could not be written: data is enough to bring a topic
+   * back. Clients know it with more queues than those that have some; producers hash over them.
    */
   #recoverTopics(): void {
     for (const topic of this.messageStore.topics()) {
       if (this.topicConfigManager.selectTopicConfig(topic)) continue;
       const queueIds = this.messageStore.queueIds(topic);
-      const queueNums = Math.max(-1, ...queueIds) + 1;
-      if (queueNums === 0) continue;
+      const usedNums = Math.max(-1, ...queueIds) + 1;
+      if (usedNums === 0) continue;
+      const isOfGroup = isRetryTopic(topic) || isDlqTopic(topic);
+      const queueNums = isOfGroup
+        ? usedNums
+        : Math.max(usedNums, this.#defaultTopicQueueNums);
       const recordsEnd = this.messageStore.recordsEnd(topic);
       this.topicConfigManager.recoverTopic(topic, queueNums, recordsEnd);
     }

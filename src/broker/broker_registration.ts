@@ -14,6 +14,7 @@ import type { Logger } from "../io/logger.ts";
 import type { DataVersion } from "../model/data_version.ts";
 import { PermName, type TopicConfig } from "../model/topic_config.ts";
 import {
+  addressesOf,
   RegisteredNamesrv as Namesrv,
   RETRY_MIN_MS,
 } from "./registered_namesrv.ts";
@@ -133,9 +134,11 @@ export class BrokerRegistration {
     }));
   }
 
-  start(): void {
+  /** Resolves when every living name server shows this broker, or after a second. */
+  async start(): Promise<void> {
     this.#isRunning = true;
     this.tick();
+    await this.#settledOrLate([...this.#namesrvs.values()]);
   }
 
   /** One topic, or undefined for more than one. */
@@ -177,14 +180,16 @@ export class BrokerRegistration {
 
   /** Tells changes now; resolves when every living name server knows them, or after a second. */
   async registerChanges(): Promise<void> {
-    const { clock } = this.#ports;
     this.tick();
-    const waiting = [...this.#namesrvs.values()].filter((it) =>
-      it.isRegistered && it.running !== undefined
-    );
+    const known = [...this.#namesrvs.values()].filter((it) => it.isRegistered);
+    await this.#settledOrLate(known);
+  }
+
+  async #settledOrLate(namesrvs: readonly Namesrv[]): Promise<void> {
+    const waiting = namesrvs.filter((it) => it.running !== undefined);
     if (waiting.length === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = clock.after(CHANGES_WAIT_MS, resolve);
+    const timer = this.#ports.clock.after(CHANGES_WAIT_MS, resolve);
     const settled = waiting.map((it) => this.#settled(it));
     await Promise.race([promise, Promise.all(settled)]);
     timer.cancel();
@@ -388,10 +393,4 @@ export class BrokerRegistration {
     }
     return masked;
   }
-}
-
-/** The addresses of a `;` list, without doubles. */
-function addressesOf(namesrvAddr: string): string[] {
-  const parts = namesrvAddr.split(";").map((it) => it.trim());
-  return [...new Set(parts.filter((it) => it !== ""))];
 }

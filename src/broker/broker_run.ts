@@ -258,7 +258,8 @@ export class BrokerRun {
     const { fence, registration } = this.running;
     await fence.start(this.#isJustPromoted);
     this.#isOpen = true;
-    if (!this.isStopping && fence.fencedReason === null) registration.start();
+    if (this.isStopping || fence.fencedReason !== null) return;
+    await registration.start();
   }
 
   /** Replaces haRole.json, durably. Rejects with `FileError`. */

@@ -21,3 +21,9 @@ export class RegisteredNamesrv {
 
   constructor(readonly address: string) {}
 }
+
+/** The addresses of a `;` list, without doubles. */
+export function addressesOf(namesrvAddr: string): string[] {
+  const parts = namesrvAddr.split(";").map((it) => it.trim());
+  return [...new Set(parts.filter((it) => it !== ""))];
+}

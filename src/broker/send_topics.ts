@@ -40,6 +40,8 @@ export interface SendTopicsPorts {
       perm: number,
       topicSysFlag: number,
     ): TopicConfig | undefined;
+    /** Resolves when every topic so far is durable. */
+    persist(): Promise<void>;
   };
   readonly groups: {
     findSubscriptionGroupConfig(
@@ -64,6 +66,8 @@ const TOPIC_SYS_FLAG_UNIT_SUB = 2;
 /** Checks topics of sends. */
 export class SendTopics {
   readonly #ports: SendTopicsPorts;
+  /** Topics that sends have made, until they are in their file. */
+  readonly #storing = new Map<string, Promise<void>>();
   #options: SendTopicsOptions;
 
   constructor(ports: SendTopicsPorts, options: SendTopicsOptions) {
@@ -105,7 +109,10 @@ export class SendTopics {
         remark: `Sending message to topic[${shown(topic)}] is forbidden.`,
       };
     }
-    topicConfig ??= this.#create(context, header);
+    if (topicConfig === undefined) {
+      topicConfig = this.#create(context, header);
+      if (topicConfig !== undefined) this.#store(topic);
+    }
     if (topicConfig === undefined) {
       return {
         code: ResponseCode.TOPIC_NOT_EXIST,
@@ -113,6 +120,14 @@ export class SendTopics {
       };
     }
     return queueError(header.queueId, topicConfig) ?? topicConfig;
+  }
+
+  /**
+   * Resolves once a topic that a send has made is in its file, or cannot be written now;
+   * undefined when it is. Data alone would bring it back with the queues that have some.
+   */
+  whenStored(topic: string): Promise<void> | undefined {
+    return this.#storing.size === 0 ? undefined : this.#storing.get(topic);
   }
 
   /** Check 7: the dead-letter topic when a message has been retried enough; else undefined. */
@@ -151,6 +166,15 @@ export class SendTopics {
       code: ResponseCode.SYSTEM_ERROR,
       remark: `topic[${shown(topic)}] not exist and cannot be created`,
     };
+  }
+
+  #store(topic: string): void {
+    const stored = this.#ports.topics.persist().catch(() => {
+      // Logged where it happened, and tried again.
+    }).finally(() => {
+      if (this.#storing.get(topic) === stored) this.#storing.delete(topic);
+    });
+    this.#storing.set(topic, stored);
   }
 
   #create(

@@ -138,6 +138,11 @@ export class FakeTopics {
       }),
     );
   }
+  /** What a send waits for that made a topic. */
+  stored = Promise.resolve();
+  persist(): Promise<void> {
+    return this.stored;
+  }
   #put(topicConfig: TopicConfig): TopicConfig {
     this.table.set(topicConfig.topicName, topicConfig);
     return topicConfig;

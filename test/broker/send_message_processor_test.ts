@@ -210,10 +210,28 @@ test("SendMessageProcessor honours startAcceptSendRequestTimeStamp, perm and rej
   );
 });
 
-test("SendMessageProcessor creates topics or answers 17", () => {
+test("SendMessageProcessor creates topics, durably before its answer, or answers 17", async () => {
   const { send, topics } = setUp();
-  assertEquals(now(send({ topic: "new" })).code, 0);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  topics.stored = promise;
+  let answers = 0;
+  const sent = [send({ topic: "new" }), send({ topic: "new" })].map(
+    async (it) => {
+      const { code } = await it;
+      answers++;
+      return code;
+    },
+  );
   assert(topics.table.has("new"));
+  assertEquals(now(send()).code, 0);
+  await Promise.resolve();
+  assertEquals(answers, 0);
+  resolve();
+  assertEquals(await Promise.all(sent), [0, 0]);
+  await new Promise((done) => setTimeout(done, 0));
+  assertEquals(now(send({ topic: "new" })).code, 0);
+  topics.stored = Promise.reject(new Error("ENOSPC"));
+  assertEquals((await send({ topic: "full" })).code, 0);
   topics.mayCreate = false;
   const answer = now(send({ topic: "newer" }));
   assertEquals(answer.code, 17);

@@ -169,9 +169,7 @@ export class SendMessageProcessor {
     }
     const message = this.#inner(context, request, header, target, text);
     const result = this.#ports.store.putMessage(message);
-    return result instanceof Promise
-      ? result.then((it) => this.#answer(it, target, uniqKey))
-      : this.#answer(result, target, uniqKey);
+    return this.#answerOnce(result, target, uniqKey);
   }
 
   #sendBatch(
@@ -214,9 +212,7 @@ export class SendMessageProcessor {
       isBatch: true,
     };
     const result = this.#ports.store.putMessages(batch);
-    return result instanceof Promise
-      ? result.then((it) => this.#answer(it, target, uniqKey))
-      : this.#answer(result, target, uniqKey);
+    return this.#answerOnce(result, target, uniqKey);
   }
 
   #inner(
@@ -303,6 +299,23 @@ export class SendMessageProcessor {
     return queueId >= 0
       ? queueId
       : this.#ports.random.nextInt(Math.max(topicConfig.writeQueueNums, 1));
+  }
+
+  /** Answers when the message is as safe as was asked for, and its topic is in its file. */
+  #answerOnce(
+    result: PutMessageResult | Promise<PutMessageResult>,
+    target: Target,
+    uniqKey: string,
+  ): RemotingCommand | Promise<RemotingCommand> {
+    const stored = this.#topics.whenStored(target.topicConfig.topicName);
+    if (stored !== undefined) {
+      return Promise.all([result, stored]).then(([it]) =>
+        this.#answer(it, target, uniqKey)
+      );
+    }
+    return result instanceof Promise
+      ? result.then((it) => this.#answer(it, target, uniqKey))
+      : this.#answer(result, target, uniqKey);
   }
 
   #answer(
