@@ -255,6 +255,10 @@ export class SlaveSynchronize {
     } catch (error) {
       const name = error instanceof Error ? error.name : "";
       if (!TABLE_ERRORS.has(name)) throw error;
+      // The link may be back in a moment.
+      if (this.#ports.refusal() !== null) {
+        this.#nextRoundMs = this.#nowMs() + PAUSE_MIN_MS;
+      }
       this.#setFailed(set, sentenceOf(error));
     }
   }

@@ -274,6 +274,10 @@ test("an answer that comes after the link to the master has ended is not taken",
   assert(pair.master.codes.includes(21));
   assert(pair.slave.topicConfigManager.selectTopicConfig("T"));
   assertEquals(pair.deletedTopics, []);
+  pair.master.onRequest = () => {};
+  pair.refusal = null;
+  await pair.advance(1_000);
+  assertEquals(pair.slave.topicConfigManager.selectTopicConfig("T"), undefined);
 });
 
 test("44: an unknown topic triggers a round at once, but only one between two regular ones", async () => {
