@@ -13,6 +13,7 @@ import type { DelayLevelTable } from "./delay_level_table.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import { findNextRecord } from "./record_search.ts";
 import { RecordScan } from "./record_scan.ts";
+import { isShortage } from "./unfinished_start.ts";
 
 /** What recovery has to know. */
 export interface RecoveryInput {
@@ -33,9 +34,9 @@ export interface RecoveryInput {
   readonly indexFrom: number | undefined;
   /** End of what may be dispatched (visibility). */
   readonly confirmOffset: number;
-  /** Takes every record at or beyond the start, in order; idempotent by itself. */
+  /** Takes every record at or beyond the start, in order; idempotent. Throws `FileError`. */
   dispatch(request: DispatchRequest): void;
-  /** Takes records beyond `confirmOffset`. */
+  /** Takes records beyond `confirmOffset`, and those for which the disk has no room. */
   remember(request: DispatchRequest): void;
 }
 
@@ -54,6 +55,8 @@ export interface RecoveryReport {
   readonly lastRecord: RecordPlace | null;
   /** What is at the end, when it is not just free space. */
   readonly tail: string | null;
+  /** The words of a full disk that did not take all of what belongs to the log; null: it did. */
+  readonly shortage: string | null;
 }
 
 /** Where the scan has to begin. */
@@ -115,6 +118,7 @@ class LogRecovery {
   #lastStoreTimestamp = 0;
   #lastRecord: RecordPlace | null = null;
   #tail: string | null = null;
+  #shortage: string | null = null;
 
   constructor(
     private readonly input: RecoveryInput,
@@ -136,6 +140,7 @@ class LogRecovery {
       lastStoreTimestamp: this.#lastStoreTimestamp,
       lastRecord: this.#lastRecord,
       tail: this.#tail,
+      shortage: this.#shortage,
     };
   }
 
@@ -175,10 +180,20 @@ class LogRecovery {
     this.#lastRecord = { phyOffset, size };
     const isVisible = this.#reputFromOffset === undefined &&
       request.phyOffset + request.size <= input.confirmOffset;
-    if (isVisible) input.dispatch(request);
-    else {
-      this.#reputFromOffset ??= request.phyOffset;
-      input.remember(request);
+    if (isVisible && this.#dispatch(request)) return;
+    this.#reputFromOffset ??= request.phyOffset;
+    input.remember(request);
+  }
+
+  /** False when the disk is full: this record and those behind it are dispatched later. */
+  #dispatch(request: DispatchRequest): boolean {
+    try {
+      this.input.dispatch(request);
+      return true;
+    } catch (error) {
+      if (!isShortage(error)) throw error;
+      this.#shortage = error.message;
+      return false;
     }
   }
 

@@ -26,12 +26,7 @@ import { finishPendingCut } from "./log_cut.ts";
 import { checkLogFiles } from "./log_file_check.ts";
 import type { ReplicaLog } from "./replica_log.ts";
 import { StoreFileError } from "./store_file_error.ts";
-import {
-  createAbortFile,
-  hasAbortFile,
-  lockStore,
-  removeAbortFile,
-} from "./store_lock.ts";
+import { hasAbortFile, lockStore, removeAbortFile } from "./store_lock.ts";
 import type { MessageStoreOptions } from "./store_options.ts";
 import { StoreParts } from "./store_parts.ts";
 import { recoverStore } from "./store_recovery.ts";
@@ -119,13 +114,7 @@ export class MessageStore {
 
   /** Takes writes from now on, unless the role forbids it. */
   async start(): Promise<void> {
-    const { fileSystem, host } = this.#ports;
-    await this.#parts.files.recordSizes(this.options);
-    await createAbortFile(
-      fileSystem,
-      this.options.storePathRootDir,
-      host?.pid ?? 0,
-    );
+    await this.#parts.prepareStart();
     this.#isRunning = true;
     this.#parts.start();
   }
@@ -340,7 +329,9 @@ export class MessageStore {
    * the log until it is cleaned, but in no queue. Throws `FileError`.
    */
   async deleteTopics(topics: readonly string[]): Promise<void> {
-    const deletion = this.#parts.deleteTopics(topics);
+    const deletion = this.#isRunning
+      ? this.#parts.deleteTopics(topics)
+      : this.#parts.deleteTopicsAtStart(topics);
     const done = deletion.catch(() => {}); // Told to the caller.
     this.#deletions.add(done);
     void done.then(() => this.#deletions.delete(done));

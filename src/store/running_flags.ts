@@ -13,6 +13,7 @@ export type UnwritableCause =
   | "sync-failed"
   | "disk-full"
   | "dispatch-failed"
+  | "start-unfinished"
   | "fenced";
 
 /** The causes in force, each with its sentence. */

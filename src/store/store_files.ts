@@ -61,6 +61,14 @@ export class StoreFiles {
     ]);
   }
 
+  /** Makes everything but the log durable. Throws `FileError`. */
+  async flushDerived(): Promise<void> {
+    await this.deletedTopics.flush();
+    await this.queues.flush();
+    await this.index.flush();
+    await this.checkpoint.flush();
+  }
+
   close(): void {
     this.log.mappedFileQueue.close();
     this.queues.close();

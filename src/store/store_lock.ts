@@ -11,6 +11,7 @@ import {
 } from "../io/file_system.ts";
 import { createDirectories } from "./directories.ts";
 import { StoreStartError } from "./store_start_error.ts";
+import { isShortage } from "./unfinished_start.ts";
 
 const encoder = new TextEncoder();
 
@@ -77,8 +78,13 @@ function writeTextFile(
 ): void {
   const handle = fileSystem.open(path, "create");
   try {
-    handle.truncate(0);
-    handle.writeAt(0, encoder.encode(text));
+    const bytes = encoder.encode(text);
+    // Over what is there: a full disk has no other room.
+    handle.writeAt(0, bytes);
+    handle.truncate(bytes.length);
+  } catch (error) {
+    // The name is there, and nobody needs the content.
+    if (!isShortage(error)) throw error;
   } finally {
     handle.close();
   }

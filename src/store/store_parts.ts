@@ -18,11 +18,13 @@ import { ReplicaDispatch } from "./replica_dispatch.ts";
 import { ReplicaLog } from "./replica_log.ts";
 import { RunningFlags } from "./running_flags.ts";
 import { StoreFiles } from "./store_files.ts";
+import { createAbortFile } from "./store_lock.ts";
 import { StoreFlushing } from "./store_flushing.ts";
 import { type MessageStoreOptions, visibilityOf } from "./store_options.ts";
 import { StoreReading } from "./store_reading.ts";
 import type { StoreRecoveryParts } from "./store_recovery.ts";
 import { StoreSpaceGuard } from "./store_space_guard.ts";
+import { UnfinishedStart } from "./unfinished_start.ts";
 import { WritabilityLog } from "./writability_log.ts";
 
 /** What one call may spend on a backlog of dispatch. */
@@ -47,6 +49,7 @@ export class StoreParts {
   readonly #replicaDispatch: ReplicaDispatch;
   readonly #indexCatchUp: IndexCatchUp;
   readonly #writabilityLog: WritabilityLog;
+  readonly #unfinished: UnfinishedStart;
   replicatedOffset = 0;
   /** First offset that a connected slave still needs. */
   slaveNeedsFrom: (() => number | undefined) | undefined;
@@ -131,6 +134,7 @@ export class StoreParts {
       () => this.reput.reputFromOffset,
     );
     this.#writabilityLog = new WritabilityLog(flags, logger);
+    this.#unfinished = new UnfinishedStart(flags, () => this.#finishStart());
     flags.set("not-started", "The store has not started yet");
     this.#setSlaveFlag();
   }
@@ -161,6 +165,12 @@ export class StoreParts {
       report.endOffset,
     );
     this.reput.reset(report.reputFromOffset);
+    if (report.shortage !== null) this.#unfinished.owe(report.shortage);
+  }
+
+  /** Resolves when the next start can tell how this one ends, or once the disk is full. */
+  prepareStart(): Promise<void> {
+    return this.#unfinished.attempt(() => this.#noteStart());
   }
 
   start(): void {
@@ -185,6 +195,7 @@ export class StoreParts {
     // Before the guard: it may lift what a write has met in between.
     this.#writabilityLog.tick(nowMs);
     this.spaceGuard.tick(nowMs);
+    this.#unfinished.tick(nowMs);
     this.cleanService.tick(nowMs);
   }
 
@@ -192,6 +203,7 @@ export class StoreParts {
   async shutdown(): Promise<boolean> {
     this.flags.set("shutdown", "The store is shutting down");
     // Visible after the sync means dispatched after the sync.
+    if (this.#unfinished.isOwed) return false;
     if (!await this.flushing.flushQueues.flush()) return false;
     if (!this.#dispatchRest()) return false;
     if (!await this.flushing.flushQueues.flush()) return false;
@@ -331,6 +343,11 @@ export class StoreParts {
     else await this.files.deletedTopics.flush();
   }
 
+  /** As `deleteTopics`, before the start: a full disk is told of it later. */
+  deleteTopicsAtStart(topics: readonly string[]): Promise<void> {
+    return this.#unfinished.attempt(() => this.deleteTopics(topics));
+  }
+
   counters(): MessageStoreCounters {
     return {
       putCount: this.putService.putCount,
@@ -339,6 +356,18 @@ export class StoreParts {
       corruptRecordCount: this.reput.corruptRecordCount,
       deletedFileCount: this.cleanService.commitLogCleaner.deletedFileCount,
     };
+  }
+
+  async #noteStart(): Promise<void> {
+    const { fileSystem, host } = this.ports;
+    await this.files.recordSizes(this.options);
+    const { storePathRootDir } = this.options;
+    await createAbortFile(fileSystem, storePathRootDir, host?.pid ?? 0);
+  }
+
+  async #finishStart(): Promise<void> {
+    await this.files.flushDerived();
+    await this.#noteStart();
   }
 
   /** An empty log takes the file size of its master; known to the next start. */

@@ -2,7 +2,8 @@
  * Recovery of the whole store (reference 5.1): load, recover queues, recover the log, cut
  * everything to the same end, rebuild the next queue offsets.
  *
- * When it returns, log and queues agree, and both are durable.
+ * When it returns, log and queues agree, and both are durable; unless the disk is full, which
+ * `RecoveryReport.shortage` says.
  */
 import type { Logger } from "../io/logger.ts";
 import type { CommitLog } from "./commit_log.ts";
@@ -21,6 +22,7 @@ import type { IndexService } from "./index_service.ts";
 import type { QueueOffsetTable } from "./queue_offset_table.ts";
 import type { StoreCheckpoint } from "./store_checkpoint.ts";
 import { type MessageStoreOptions, visibilityOf } from "./store_options.ts";
+import { shortageOf } from "./unfinished_start.ts";
 
 /** The parts of a store, loaded by nobody yet. */
 export interface StoreRecoveryParts {
@@ -36,20 +38,34 @@ export interface StoreRecoveryParts {
   readonly lastExitOk: boolean;
 }
 
+/** Steps that change the memory first, then the disk: a full one is no reason to stop. */
+class Steps {
+  /** The words of the disk; null while it took everything. */
+  shortage: string | null = null;
+
+  async run(step: () => Promise<void>): Promise<void> {
+    const shortage = await shortageOf(step);
+    this.shortage ??= shortage;
+  }
+}
+
 /** Loads and recovers. Throws `StoreFileError` for files that cannot be what they should be. */
 export async function recoverStore(
   parts: StoreRecoveryParts,
 ): Promise<RecoveryReport> {
   const { log, queues, index, checkpoint, lastExitOk } = parts;
   parts.deletedTopics.load(lastExitOk);
-  await parts.deletedTopics.flush();
+  const steps = new Steps();
+  await steps.run(() => parts.deletedTopics.flush());
   log.mappedFileQueue.load(lastExitOk);
   queues.load(lastExitOk);
   checkpoint.load();
   const { rebuildFrom } = index.load(lastExitOk);
   queues.recover(lastExitOk);
   const oldUnitsFrom = await removeOldUnits(parts);
-  if (log.mappedFileQueue.files.length === 0) return await recoverEmpty(parts);
+  if (log.mappedFileQueue.files.length === 0) {
+    return await recoverEmpty(parts, steps);
+  }
   const beyond: DispatchRequest[] = [];
   const missing = new MissingUnits(queues);
   const input = inputOf(
@@ -68,14 +84,15 @@ export async function recoverStore(
     report = recoverCommitLog(input, log.minOffset);
   }
   queues.takeGaps();
-  await cut(parts, report);
+  await cut(parts, report, steps);
   rebuildQueueOffsets(parts, beyond);
-  return report;
+  return { ...report, shortage: report.shortage ?? steps.shortage };
 }
 
 /** Without a log there is nothing that queues or index could point to. */
 async function recoverEmpty(
   parts: StoreRecoveryParts,
+  steps: Steps,
 ): Promise<RecoveryReport> {
   const topics = parts.queues.topics();
   if (topics.length > 0) {
@@ -86,8 +103,8 @@ async function recoverEmpty(
   for (const topic of topics) await parts.queues.deleteTopic(topic);
   // A checkpoint of an older log must not speak for the records to come.
   parts.checkpoint.limitTo(0, 0);
-  await parts.index.truncateDirty(0);
-  await parts.deletedTopics.limitTo(0);
+  await steps.run(() => parts.index.truncateDirty(0));
+  await steps.run(() => parts.deletedTopics.limitTo(0));
   await parts.log.flush();
   return {
     startOffset: 0,
@@ -98,6 +115,7 @@ async function recoverEmpty(
     lastStoreTimestamp: 0,
     lastRecord: null,
     tail: null,
+    shortage: steps.shortage,
   };
 }
 
@@ -219,6 +237,8 @@ async function mustDispatchAll(
   const isSumWrong = isSumKnown &&
     checkpoint.cleanQueueOffsetSum !== queues.queueOffsetSum();
   if (missing.size === 0 && !isSumWrong) return false;
+  // Units are missing because there is no room for them.
+  if (missing.size === 0 && report.shortage !== null) return false;
   if (report.startOffset === log.minOffset) return false;
   parts.logger.warn(
     "Queues lack units that they had: they are built again from the whole log",
@@ -232,6 +252,7 @@ async function mustDispatchAll(
 async function cut(
   parts: StoreRecoveryParts,
   report: RecoveryReport,
+  steps: Steps,
 ): Promise<void> {
   const { log, queues, index, lastExitOk } = parts;
   const { endOffset, startOffset } = report;
@@ -257,9 +278,9 @@ async function cut(
     );
   }
   await files.truncateDirtyFiles(endOffset, lastExitOk && isFreeSpace);
-  await parts.deletedTopics.limitTo(endOffset);
-  await queues.truncateDirty(endOffset);
-  await index.truncateDirty(endOffset);
+  await steps.run(() => parts.deletedTopics.limitTo(endOffset));
+  await steps.run(() => queues.truncateDirty(endOffset));
+  await steps.run(() => index.truncateDirty(endOffset));
   queues.correctMinOffset(log.minOffset);
 }
 

@@ -9,7 +9,11 @@ import type { Logger } from "../io/logger.ts";
 import type { RunningFlags, UnwritableCause } from "./running_flags.ts";
 
 /** Causes that are an operator's concern; a failed sync tells of itself. */
-const CAUSES: readonly UnwritableCause[] = ["disk-full", "dispatch-failed"];
+const CAUSES: readonly UnwritableCause[] = [
+  "disk-full",
+  "dispatch-failed",
+  "start-unfinished",
+];
 const OVER_AFTER_MS = 2_000;
 
 /** Looks at the flags; a `tick`, not a thread. */
