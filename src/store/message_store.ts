@@ -340,12 +340,12 @@ export class MessageStore {
 
   /** Where the newest record of a topic's queues ends in the log; -1 without any. */
   recordsEnd(topic: string): number {
-    return this.#parts.recordsEnd(topic);
+    return this.#parts.files.recordsEnd(topic);
   }
 
   /** Empties the queues of a topic whose records are all below `phyOffset`. */
   deleteQueuesBefore(topic: string, phyOffset: number): Promise<void> {
-    return this.#parts.deleteQueuesBefore(topic, phyOffset);
+    return this.#parts.files.deleteQueuesBefore(topic, phyOffset);
   }
 
   /** Removes queue files whose records are gone; resolves with their number. */

@@ -61,6 +61,26 @@ export class StoreFiles {
     ]);
   }
 
+  /** Where the newest record of a topic's queues ends in the log; -1 without any. */
+  recordsEnd(topic: string): number {
+    const { queues } = this;
+    return Math.max(
+      -1,
+      ...queues.queueIds(topic).map((it) =>
+        queues.get(topic, it)?.maxPhyOffset ?? -1
+      ),
+    );
+  }
+
+  /** Empties the queues of a topic whose records are all below `phyOffset`. */
+  async deleteQueuesBefore(topic: string, phyOffset: number): Promise<void> {
+    const { queues } = this;
+    for (const queueId of queues.queueIds(topic)) {
+      const end = queues.get(topic, queueId)?.maxPhyOffset ?? -1;
+      if (end <= phyOffset) await queues.resetQueue(topic, queueId);
+    }
+  }
+
   /** Makes everything but the log durable. Throws `FileError`. */
   async flushDerived(): Promise<void> {
     await this.deletedTopics.flush();

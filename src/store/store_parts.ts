@@ -309,26 +309,6 @@ export class StoreParts {
     return true;
   }
 
-  /** Where the newest record of a topic's queues ends in the log; -1 without any. */
-  recordsEnd(topic: string): number {
-    const { queues } = this.files;
-    return Math.max(
-      -1,
-      ...queues.queueIds(topic).map((it) =>
-        queues.get(topic, it)?.maxPhyOffset ?? -1
-      ),
-    );
-  }
-
-  /** Empties the queues of a topic whose records are all below `phyOffset`. */
-  async deleteQueuesBefore(topic: string, phyOffset: number): Promise<void> {
-    const { queues } = this.files;
-    for (const queueId of queues.queueIds(topic)) {
-      const end = queues.get(topic, queueId)?.maxPhyOffset ?? -1;
-      if (end <= phyOffset) await queues.resetQueue(topic, queueId);
-    }
-  }
-
   /**
    * Topics of which nothing is stored leave no trace, but a deletion of one of them may still
    * be on its way, or have failed.
