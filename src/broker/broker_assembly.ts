@@ -135,6 +135,7 @@ export function assembleBroker(
     client,
     identity,
     () => registration.registerAgain(),
+    (role) => fence.onFollowedRole(role),
   );
   const metadata = assembleMetadata(
     ports,
@@ -288,6 +289,7 @@ function assembleHA(
   client: RemotingClient,
   identity: BrokerIdentity,
   askForMaster: () => void,
+  onMasterRole: (role: string) => void,
 ): HACoordinator {
   const { logger } = ports;
   const masterAddressOf = (haAddress: string | null): string | null =>
@@ -306,6 +308,7 @@ function assembleHA(
       wasReseeded(ports.fileSystem, store.options)
         ? "min"
         : ha.options.haBootstrap,
+    onMasterRole,
     onFileSizeAdopted: (mappedFileSizeCommitLog) =>
       ports.configuration.found?.(
         { mappedFileSizeCommitLog },

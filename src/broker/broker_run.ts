@@ -174,6 +174,7 @@ export class BrokerRun {
         return ha.client.isTransferring ? ha.masterAddress : null;
       },
       askOne: (address) => inquiry.askOne(address),
+      onAnswer: ({ role }) => this.running.fence.onFollowedRole(role),
     });
     client.onClosed = (address) => {
       this.running.registration.onConnectionClosed(address);

@@ -24,7 +24,7 @@ import {
   unaskedReason,
   unknownReason,
 } from "./ha_fence_verdict.ts";
-import type { HAPeersFile } from "./ha_peers_file.ts";
+import type { HAPeersFile, MasterRole } from "./ha_peers_file.ts";
 
 /** What it needs. */
 export interface HAFencePorts {
@@ -105,6 +105,16 @@ export class HAFence {
   /** Remoting addresses of the brokers of this pair that were seen. */
   get peerAddresses(): readonly string[] {
     return this.#ports.peers.peers;
+  }
+
+  /** Role of the master that was followed last; null: nobody was. */
+  get followedRole(): MasterRole | null {
+    return this.#ports.peers.followedRole;
+  }
+
+  /** A master that is followed has said which kind it is. */
+  onFollowedRole(role: string): void {
+    this.#ports.peers.followed(role);
   }
 
   /** The highest epoch that is known here, the own one included. */

@@ -36,6 +36,8 @@ export interface HAMasterProbePorts {
   };
   /** haBootstrap. */
   haBootstrap(): "last" | "min";
+  /** brokerRole of the master. */
+  onMasterRole(role: string): void;
   /** The empty log has taken another file size. */
   onFileSizeAdopted(size: number): void;
   /** True when somebody set mappedFileSizeCommitLog by hand. */
@@ -115,6 +117,7 @@ export class HAMasterProbe implements MasterProbe {
         `${key} is ${own} here and ${theirs} at the master ${address}: a slave needs its master's`,
       );
     }
+    this.#ports.onMasterRole(config.get("brokerRole") ?? "");
     const size = Number(config.get(SIZE_KEY));
     if (size === log.mappedFileSize) return null;
     if (!Number.isSafeInteger(size) || size <= 0) {

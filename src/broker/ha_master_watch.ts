@@ -11,6 +11,7 @@ export interface HAMasterWatchPorts {
   /** Remoting address of the master whose link works; null without one. */
   followedMaster(): string | null;
   askOne(address: string): Promise<HAPeerAnswer | null>;
+  onAnswer(answer: HAPeerAnswer): void;
 }
 
 const INTERVAL_MS = 5_000;
@@ -41,7 +42,9 @@ export class HAMasterWatch {
     this.#nextMs = nowMs + INTERVAL_MS;
     void this.#ports.askOne(address).then((answer) => {
       this.#isAsking = false;
-      this.#last = answer ?? this.#last;
+      if (answer === null) return;
+      this.#last = answer;
+      this.#ports.onAnswer(answer);
     });
   }
 }

@@ -13,6 +13,7 @@ import {
   textField,
 } from "../protocol/body/json_fields.ts";
 import { parseFastjson } from "../protocol/fastjson.ts";
+import type { BrokerRole } from "./broker_options.ts";
 import { type BrokerManagerPorts, ConfigManager } from "./config_manager.ts";
 import { isStronger, type Rival } from "./ha_fence_verdict.ts";
 
@@ -22,7 +23,11 @@ const PEERS_MAX = 8;
 interface Content {
   readonly peers: readonly string[];
   readonly rival: Rival | null;
+  readonly followedRole: MasterRole | null;
 }
+
+/** What a promoted slave becomes: what its master was. */
+export type MasterRole = Exclude<BrokerRole, "SLAVE">;
 
 /** Read once, written whenever it changes. */
 export class HAPeersFile {
@@ -30,6 +35,7 @@ export class HAPeersFile {
   /** Remoting addresses, the one seen first first. */
   #peers: string[] = [];
   #rival: Rival | null = null;
+  #followedRole: MasterRole | null = null;
 
   constructor(ports: BrokerManagerPorts) {
     this.#manager = new ConfigManager(
@@ -48,11 +54,17 @@ export class HAPeersFile {
     return this.#rival;
   }
 
+  /** Role of the master that was followed last; null: nobody was. */
+  get followedRole(): MasterRole | null {
+    return this.#followedRole;
+  }
+
   /** Never throws: a file of no use holds nobody. */
   load(): void {
-    this.#manager.load(parseContent, ({ peers, rival }) => {
+    this.#manager.load(parseContent, ({ followedRole, peers, rival }) => {
       this.#peers = peers.slice(-PEERS_MAX);
       this.#rival = rival;
+      this.#followedRole = followedRole;
     });
   }
 
@@ -68,6 +80,13 @@ export class HAPeersFile {
   forget(address: string): void {
     if (!this.#peers.includes(address)) return;
     this.#peers = this.#peers.filter((it) => it !== address);
+    this.#manager.changed();
+  }
+
+  /** Keeps the role of a master that is followed; what is none is ignored. */
+  followed(role: string): void {
+    if (!isMasterRole(role) || role === this.#followedRole) return;
+    this.#followedRole = role;
     this.#manager.changed();
   }
 
@@ -89,7 +108,11 @@ export class HAPeersFile {
   }
 
   #encode(): string {
-    const content: Content = { peers: this.#peers, rival: this.#rival };
+    const content: Content = {
+      peers: this.#peers,
+      rival: this.#rival,
+      followedRole: this.#followedRole,
+    };
     return `${JSON.stringify(content, null, 2)}\n`;
   }
 }
@@ -100,6 +123,7 @@ function parseContent(text: string): Content {
   const address = textField(rival, "address", "");
   const epoch = intField(rival, "epoch", 0);
   if (epoch < 0) throw new BodyError("epoch is below 0");
+  const followedRole = textField(json, "followedRole", "");
   return {
     peers: textArrayField(json, "peers").filter(isHostPort),
     rival: epoch === 0 ? null : {
@@ -107,5 +131,10 @@ function parseContent(text: string): Content {
       epoch,
       isMaster: booleanField(rival, "isMaster", true),
     },
+    followedRole: isMasterRole(followedRole) ? followedRole : null,
   };
+}
+
+function isMasterRole(role: string): role is MasterRole {
+  return role === "SYNC_MASTER" || role === "ASYNC_MASTER";
 }

@@ -105,21 +105,16 @@ export class HARoleChange {
     });
     const run = this.#ports.run();
     const { haRole, masterWatch, running: { fence, ha, parts } } = run;
-    const former = masterWatch.last ??
-      peers.find(({ role }) => role !== "SLAVE");
-    const formerRole = ha.role === "SLAVE" ? former?.role : ha.role;
+    const masterRole = ha.role === "SLAVE" ? fence.followedRole : ha.role;
     const epochs = [
       haRole?.epoch ?? 0,
-      former?.epoch ?? 0,
+      masterWatch.last?.epoch ?? 0,
       fence.highestEpoch,
       parts.topicConfigManager.dataVersion.stateVersion,
       ...peers.map((it) => it.epoch),
     ];
-    const masterRole = formerRole === "SYNC_MASTER"
-      ? "SYNC_MASTER"
-      : "ASYNC_MASTER";
     const record = (promotedAtOffset: number): HARoleRecord => ({
-      role: request.role ?? masterRole,
+      role: request.role ?? masterRole ?? "ASYNC_MASTER",
       brokerId: 0,
       epoch: Math.max(...epochs) + 1,
       promotedAtOffset,

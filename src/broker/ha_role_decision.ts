@@ -127,16 +127,15 @@ export function refusalOfDemotion(it: DemotionSituation): RoleRefusal | null {
   );
   if (it.isSuperseded || isBeaten) return null;
   if (it.inSyncSlaveNums === 0) {
-    return forcible(
-      "No slave is in sync with this master: nobody could take its place without loss",
-    );
+    const reason =
+      "No slave is in sync with this master: nobody could take its place without loss";
+    // One that lives may be about to connect.
+    const hasSlave = it.peers.some(({ role }) => role === "SLAVE");
+    return hasSlave ? transient(reason) : forcible(reason);
   }
-  return it.areTablesInSync ? null : {
-    ...forcible(
-      "No slave has all topics, groups and positions of this master yet: wait a moment, and try again",
-    ),
-    isTransient: true,
-  };
+  return it.areTablesInSync ? null : transient(
+    "No slave has all topics, groups and positions of this master yet: wait a moment, and try again",
+  );
 }
 
 function never(reason: string): RoleRefusal {

@@ -38,6 +38,17 @@ test("HAPeersFile keeps the highest epoch that was proved", async () => {
   assertEquals(open(file).rival, { address: "c:1", epoch: 2, isMaster: true });
 });
 
+test("HAPeersFile keeps which kind of master was followed last", async () => {
+  const file = new FakeFile();
+  const peers = open(file);
+  assertEquals(peers.followedRole, null);
+  peers.followed("SYNC_MASTER");
+  // A master that became a slave was one all the same.
+  for (const it of ["SLAVE", "", "LEADER"]) peers.followed(it);
+  await peers.persist();
+  assertEquals(open(file).followedRole, "SYNC_MASTER");
+});
+
 test("HAPeersFile without a file that can be read holds nobody", () => {
   for (const text of ["[]", "{}", '{"peers":7}', '{"rival":{"epoch":-1}}']) {
     const file = new FakeFile();

@@ -104,6 +104,13 @@ test("a master may be demoted when a slave can take its place, or another one ha
   assertEquals(demotion({ ...alone, peers: [promoted] }), null);
 });
 
+test("a slave that lives and is not in sync yet is waited for", () => {
+  const early = demotion({ inSyncSlaveNums: 0, peers: [PEER] });
+  assertEquals(early?.isTransient, true);
+  assertEquals(demotion({ inSyncSlaveNums: 0 })?.isTransient, false);
+  assertEquals(demotion({ areTablesInSync: false })?.isTransient, true);
+});
+
 test("a demotion that leaves nobody is refused with its reason", () => {
   const cases: [Partial<DemotionSituation>, string, boolean][] = [
     [{ role: "SLAVE" }, "SLAVE already", false],

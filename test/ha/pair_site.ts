@@ -58,6 +58,7 @@ export async function startNode(
     text: () =>
       `brokerName=${slices.broker.brokerName}\n` +
       `brokerClusterName=${slices.broker.brokerClusterName}\n` +
+      `brokerRole=${role}\n` +
       "mappedFileSizeCommitLog=" +
       `${slices.store.mappedFileSizeCommitLog}\n`,
     dataVersion: { stateVersion: 0, timestamp: 0, counter: 0 },
