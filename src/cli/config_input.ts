@@ -9,7 +9,6 @@ import {
   parseSetting,
 } from "../config/config_sources.ts";
 import type { CliContext } from "./cli_context.ts";
-import { readFile } from "./files.ts";
 import type { ServerFlags } from "./options.ts";
 
 /** A shorthand flag and the key it stands for. */
@@ -18,6 +17,9 @@ type Shorthand = readonly [
   label: string,
   key: string,
 ];
+
+/** Bytes of a configuration file. */
+const CONFIG_SIZE_MAX = 1024 * 1024;
 
 const BROKER_SHORTHANDS: readonly Shorthand[] = [
   ["namesrv", "--namesrv", "namesrvAddr"],
@@ -71,9 +73,15 @@ export function readConfigFile(context: CliContext, path: string): ConfigFile {
   return { name: path, text: textOf(path, readBytes(context, path)) };
 }
 
-function readBytes(context: CliContext, path: string): Uint8Array {
+function readBytes({ process }: CliContext, path: string): Uint8Array {
   try {
-    return readFile(context.runtime.fileSystem, path);
+    const { bytes, isRegular } = process.readInput(path, CONFIG_SIZE_MAX);
+    if (isRegular) return bytes;
+    throw new ConfigError(
+      "--config",
+      path,
+      "it is no regular file, and cannot be read again or written; name one",
+    );
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     throw new ConfigError(

@@ -21,7 +21,7 @@ export interface ProduceFlags extends ClientFlags {
 }
 
 /** Bytes of the largest body that a broker may take at all. */
-const BODY_SIZE_MAX = 64 * 1024 * 1024;
+export const BODY_SIZE_MAX = 64 * 1024 * 1024;
 
 /** The definition. */
 export function produceCommand(context: CliContext): Command {
@@ -41,7 +41,7 @@ export function produceCommand(context: CliContext): Command {
       "a body of that many bytes",
       wholeNumber(0, BODY_SIZE_MAX),
     )
-    .option("--file <path>", "body from a file; - is standard input")
+    .option("--file <path>", "body from a file or pipe; - is standard input")
     .action(
       async (topic: string, body: string | undefined, flags: ProduceFlags) => {
         const { produce } = await import("./run_produce.ts");

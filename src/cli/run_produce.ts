@@ -8,8 +8,7 @@ import { topicError } from "../model/validators.ts";
 import { type CliContext, printLine } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
 import { withClient } from "./client_session.ts";
-import { readFile } from "./files.ts";
-import type { ProduceFlags } from "./produce_command.ts";
+import { BODY_SIZE_MAX, type ProduceFlags } from "./produce_command.ts";
 
 const PRODUCER_GROUP = "pocketmq_produce";
 const SEND_TIMEOUT_MS = 10_000;
@@ -75,16 +74,20 @@ async function bodyOf(
   if (given > 1) {
     throw new CliError("Give one of BODY, --file and --size, not several", 2);
   }
-  if (flags.file === "-") return await context.process.readStdin();
-  if (flags.file !== undefined) return fileBody(context, flags.file);
+  if (flags.file !== undefined) return await fileBody(context, flags.file);
   if (flags.size !== undefined) return filler(flags.size);
   if (body !== undefined) return new TextEncoder().encode(body);
   throw new CliError("Give a BODY, --file or --size", 2);
 }
 
-function fileBody(context: CliContext, path: string): Uint8Array {
+async function fileBody(
+  { process }: CliContext,
+  path: string,
+): Promise<Uint8Array> {
   try {
-    return readFile(context.runtime.fileSystem, path);
+    return path === "-"
+      ? await process.readStdin(BODY_SIZE_MAX)
+      : process.readInput(path, BODY_SIZE_MAX).bytes;
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     throw new CliError(error.message, 2, { cause: error });

@@ -11,6 +11,6 @@ export function bunProcess(): NodeProcess {
   return new NodeProcess(
     process.argv.slice(2),
     isExecutable ? [process.execPath] : [process.execPath, Bun.main],
-    () => Bun.stdin.bytes(),
+    () => Bun.stdin.stream(),
   );
 }

@@ -12,7 +12,7 @@ export function denoProcess(): NodeProcess {
   return new NodeProcess(
     Deno.args,
     self,
-    () => new Response(Deno.stdin.readable).bytes(),
+    () => Deno.stdin.readable,
   );
 }
 

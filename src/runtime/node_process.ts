@@ -3,8 +3,14 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { isatty } from "node:tty";
+import { readInputFile, readInputStream } from "./node_input.ts";
 import { writeStream } from "./node_streams.ts";
-import type { ChildProgram, Process, SignalName } from "./process.ts";
+import type {
+  ChildProgram,
+  InputFile,
+  Process,
+  SignalName,
+} from "./process.ts";
 
 /** Set for programs that `spawnSelf` starts: their standard input ends with us. */
 const CHILD_VARIABLE = "_POCKETMQ_CHILD";
@@ -14,16 +20,16 @@ export class NodeProcess implements Process {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>> = process.env;
   readonly self: readonly string[];
-  readonly #readStdin: () => Promise<Uint8Array>;
+  readonly #stdin: () => ReadableStream<Uint8Array>;
 
   constructor(
     args: readonly string[],
     self: readonly string[],
-    readStdin: () => Promise<Uint8Array>,
+    stdin: () => ReadableStream<Uint8Array>,
   ) {
     this.args = args;
     this.self = self;
-    this.#readStdin = readStdin;
+    this.#stdin = stdin;
   }
 
   workingDirectory(): string {
@@ -42,8 +48,12 @@ export class NodeProcess implements Process {
     return writeStream(stream, bytes);
   }
 
-  readStdin(): Promise<Uint8Array> {
-    return this.#readStdin();
+  readStdin(sizeMax: number): Promise<Uint8Array> {
+    return readInputStream(this.#stdin(), sizeMax);
+  }
+
+  readInput(path: string, sizeMax: number): InputFile {
+    return readInputFile(path, sizeMax);
   }
 
   onSignal(signal: SignalName, run: () => void): void {
@@ -76,7 +86,7 @@ export class NodeProcess implements Process {
   }
 
   async parentEnded(): Promise<void> {
-    await this.#readStdin();
+    for await (const _ of this.#stdin());
   }
 
   exit(code: number): never {

@@ -11,6 +11,13 @@ export interface ChildProgram {
   kill(signal: SignalName): void;
 }
 
+/** An input that was read to its end. */
+export interface InputFile {
+  readonly bytes: Uint8Array;
+  /** False for a pipe or a device: it cannot be read again. */
+  readonly isRegular: boolean;
+}
+
 /** The process as the command line sees it. */
 export interface Process {
   /** Arguments after the program. */
@@ -23,8 +30,10 @@ export interface Process {
   /** Writes all, synchronously; false when the reader has gone (no error). */
   write(stream: "stdout" | "stderr", text: string): boolean;
   writeBytes(stream: "stdout", bytes: Uint8Array): boolean;
-  /** Everything on standard input. */
-  readStdin(): Promise<Uint8Array>;
+  /** Everything on standard input. Rejects with FileError beyond `sizeMax` bytes. */
+  readStdin(sizeMax: number): Promise<Uint8Array>;
+  /** All of a file, pipe or device. Throws FileError, also beyond `sizeMax` bytes. */
+  readInput(path: string, sizeMax: number): InputFile;
   onSignal(signal: SignalName, run: () => void): void;
   /**
    * Runs this program again with other arguments. Lines of its standard output go to `onLine`,

@@ -1,7 +1,12 @@
 /** Runs the command line in this process: real ports, a fake Process. */
 import { openRuntime } from "#runtime";
 import { runCli } from "../../src/cli/run_cli.ts";
-import type { Process, SignalName } from "../../src/runtime/process.ts";
+import { readInputFile } from "../../src/runtime/node_input.ts";
+import type {
+  InputFile,
+  Process,
+  SignalName,
+} from "../../src/runtime/process.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 
 /** What `exit` throws instead of ending the test. */
@@ -52,6 +57,10 @@ export class FakeProcess implements Process {
 
   readStdin(): Promise<Uint8Array> {
     return Promise.resolve(new TextEncoder().encode(this.stdin));
+  }
+
+  readInput(path: string, sizeMax: number): InputFile {
+    return readInputFile(path, sizeMax);
   }
 
   onSignal(signal: SignalName, run: () => void): void {

@@ -6,7 +6,7 @@ const { process, clock, fileSystem } = openRuntime();
 const [command, ...rest] = process.args;
 
 if (command === "echo") {
-  const input = new TextDecoder().decode(await process.readStdin());
+  const input = new TextDecoder().decode(await process.readStdin(1024));
   const isTerminal = process.isTerminal("stdout");
   process.write("stdout", [...rest, input, isTerminal].join("|"));
   process.exit(7);
