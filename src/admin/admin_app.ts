@@ -55,6 +55,13 @@ export function adminApp(
         ]),
     }),
   );
+  app.use("*", async (c, next) => {
+    const text = c.req.method === "GET" ? "" : await c.req.text();
+    if (!hasProtoKey(text)) return await next();
+    return problem(c, 400, "Field __proto__: there is no such field", [
+      { field: "__proto__", message: "leave it out" },
+    ]);
+  });
   app.route("/", healthRoutes(facade.health));
   app.route("/", dashboardRoutes());
   app.route("/", haRoutes(facade.ha));
@@ -71,4 +78,19 @@ export function adminApp(
     info: { title: "PocketMQ", version: options.version },
   });
   return app;
+}
+
+/** Readers of JSON drop that key without a word, and what was sent with it. */
+function hasProtoKey(text: string): boolean {
+  if (!/__proto__|\\u00/.test(text)) return false;
+  let isFound = false;
+  try {
+    JSON.parse(text, (key, value) => {
+      isFound ||= key === "__proto__";
+      return value;
+    });
+  } catch {
+    // No JSON: whoever reads it says so.
+  }
+  return isFound;
 }

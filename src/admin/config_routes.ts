@@ -86,6 +86,7 @@ const patch = createRoute({
     },
     400: PROBLEM_RESPONSE,
     403: PROBLEM_RESPONSE,
+    409: PROBLEM_RESPONSE,
   },
 });
 

@@ -1,4 +1,5 @@
 /** AdminServer: the admin app over a running broker, on its port. */
+import { shownList } from "../base/shown.ts";
 import { adminApp } from "../admin/admin_app.ts";
 import type { AdminFacade } from "../admin/admin_facade.ts";
 import type { ConfigAdmin } from "../admin/config_routes.ts";
@@ -148,6 +149,16 @@ async function updateConfiguration(
     ]);
   }
   try {
+    const lost = configuration.lostBy(changes);
+    if (lost.length > 0) {
+      throw new ProblemError(
+        409,
+        `Not changed: ${
+          shownList(lost)
+        } needs a restart and no file keeps it; start with -c FILE or --set`,
+        lost.map((field) => ({ field, message: "no file keeps it" })),
+      );
+    }
     return await configuration.update(changes);
   } catch (error) {
     if (error instanceof ForbiddenKeyError) {

@@ -1,6 +1,9 @@
 /** Whole small files through the FileSystem port: configuration, message bodies. */
 import type { FileSystem } from "../io/file_system.ts";
 
+/** Bytes of the largest body that a broker may take at all. */
+export const BODY_SIZE_MAX = 64 * 1024 * 1024;
+
 /** Bytes of a file. Throws FileError. */
 export function readFile(fileSystem: FileSystem, path: string): Uint8Array {
   const file = fileSystem.open(path, "read");

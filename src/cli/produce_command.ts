@@ -1,6 +1,7 @@
 /** `pocketmq produce`: sends from a shell. */
 import type { Command } from "commander";
 import type { CliContext } from "./cli_context.ts";
+import { BODY_SIZE_MAX } from "./files.ts";
 import {
   type ClientFlags,
   collect,
@@ -19,9 +20,6 @@ export interface ProduceFlags extends ClientFlags {
   readonly size?: number;
   readonly file?: string;
 }
-
-/** Bytes of the largest body that a broker may take at all. */
-export const BODY_SIZE_MAX = 64 * 1024 * 1024;
 
 /** The definition. */
 export function produceCommand(context: CliContext): Command {

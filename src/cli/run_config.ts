@@ -1,9 +1,10 @@
 /** The work of `pocketmq config`. */
+import type { ConfigUpdate } from "../client/cluster_admin.ts";
 import type { MQAdmin } from "../client/mq_admin.ts";
 import { type CliContext, printLine } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
 import { targetOf, withAdmin } from "./client_session.ts";
-import { printFields } from "./output.ts";
+import { printFields, printJson } from "./output.ts";
 import { printDone } from "./run_topic.ts";
 import type { TargetFlags } from "./topic_command.ts";
 
@@ -46,20 +47,48 @@ export async function setConfig(
   }));
   await withAdmin(context, flags, async (admin) => {
     const brokers = await brokersOf(admin, flags);
-    const remarks: Record<string, string> = {};
+    const updates = new Map<string, ConfigUpdate>();
     for (const address of brokers) {
-      const remark = await admin.cluster.updateConfig(address, changes);
-      if (remark !== null) remarks[address] = remark;
+      const update = await admin.cluster.updateConfig(address, changes);
+      updates.set(address, update);
     }
-    printDone(context, flags, `${[...changes.keys()].join(", ")} is set on`, {
-      brokers,
-      remarks,
-    });
-    if (flags.json === true) return;
-    for (const [address, remark] of Object.entries(remarks)) {
-      printLine(context, `${address} says: ${remark}`);
-    }
+    printUpdates(context, flags, [...changes.keys()].join(", "), updates);
   });
+}
+
+/** Throws CliError when a broker has not taken all. */
+function printUpdates(
+  context: CliContext,
+  flags: TargetFlags,
+  keys: string,
+  updates: ReadonlyMap<string, ConfigUpdate>,
+): void {
+  const all = [...updates];
+  const wrong = all.filter(([, it]) => it.notSet !== "");
+  if (flags.json === true) {
+    if (wrong.length > 0) context.exitCode = 1;
+    const remarks = all.filter(([, { remark }]) => remark !== null)
+      .map(([address, { remark }]) => [address, remark]);
+    const notSet = wrong.map(([address, it]) => [address, it.notSet]);
+    return printJson(context, {
+      brokers: [...updates.keys()],
+      remarks: Object.fromEntries(remarks),
+      notSet: Object.fromEntries(notSet),
+    });
+  }
+  const fine = all.filter(([, it]) => it.notSet === "");
+  if (fine.length > 0) {
+    const brokers = fine.map(([address]) => address);
+    printDone(context, flags, `${keys} is set on`, { brokers });
+  }
+  for (const [address, { remark }] of fine) {
+    if (remark !== null) printLine(context, `${address} says: ${remark}`);
+  }
+  if (wrong.length === 0) return;
+  const said = wrong.map(([address, { notSet, remark }]) =>
+    `${address} has not set ${notSet} (${remark ?? "no such key"})`
+  );
+  throw new CliError(said.join("; "));
 }
 
 /** Addresses of the brokers that the flags mean: one, or the masters of a cluster. */

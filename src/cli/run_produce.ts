@@ -8,7 +8,8 @@ import { topicError } from "../model/validators.ts";
 import { type CliContext, printLine } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
 import { withClient } from "./client_session.ts";
-import { BODY_SIZE_MAX, type ProduceFlags } from "./produce_command.ts";
+import { BODY_SIZE_MAX } from "./files.ts";
+import type { ProduceFlags } from "./produce_command.ts";
 
 const PRODUCER_GROUP = "pocketmq_produce";
 const SEND_TIMEOUT_MS = 10_000;

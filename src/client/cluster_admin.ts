@@ -28,6 +28,14 @@ export interface BrokerRow {
   readonly error: string | null;
 }
 
+/** What became of a change of a broker's configuration. */
+export interface ConfigUpdate {
+  /** One sentence, as that a key needs a restart; null when there is nothing to say. */
+  readonly remark: string | null;
+  /** Keys that are as they were and will be, as `a, b`; empty: there are none. */
+  readonly notSet: string;
+}
+
 /** Looks at and configures brokers and name servers. */
 export class ClusterAdmin {
   readonly #instance: MQClientInstance;
@@ -90,14 +98,31 @@ export class ClusterAdmin {
     );
   }
 
-  /** What the broker has to say of it: that a key needs a restart; null when all is in force. */
+  /** What the broker has to say of a change, and what it did not change. */
   async updateConfig(
     brokerAddr: string,
     changes: ReadonlyMap<string, string>,
-  ): Promise<string | null> {
+  ): Promise<ConfigUpdate> {
     const code = RequestCode.UPDATE_BROKER_CONFIG;
-    const { remark } = await this.#ask(brokerAddr, code, bodyOf(changes));
-    return remark === "" ? null : remark;
+    const { extFields, remark } = await this.#ask(
+      brokerAddr,
+      code,
+      bodyOf(changes),
+    );
+    const told = extFields.notSet;
+    return {
+      remark: remark === "" ? null : remark,
+      notSet: told ?? await this.#missingAt(brokerAddr, changes),
+    };
+  }
+
+  /** Apache's brokers take keys that they do not know without a word. */
+  async #missingAt(
+    brokerAddr: string,
+    changes: ReadonlyMap<string, string>,
+  ): Promise<string> {
+    const config = await this.config(brokerAddr);
+    return [...changes.keys()].filter((it) => !config.has(it)).join(", ");
   }
 
   /** The configuration of one name server. */

@@ -208,6 +208,25 @@ export class Configuration<K extends ConfigKeys> {
   }
 
   /**
+   * Keys of `changes` that would be lost: they need a restart, and no file keeps them. Throws
+   * ConfigError for values that cannot be read.
+   */
+  lostBy(changes: ReadonlyMap<string, string>): string[] {
+    if (this.#file !== null) return [];
+    const { values } = this;
+    const lost: string[] = [];
+    for (const [given, text] of changes) {
+      const key = this.#names.get(given) ?? given;
+      if (this.#keys[key] === undefined || FORBIDDEN_KEYS.has(key)) continue;
+      const value = readKey(this.#keys, key, { text, origin: UNNAMED_ORIGIN });
+      if (value !== values[key] && !this.#isLive(key, values[key], value)) {
+        lost.push(key);
+      }
+    }
+    return lost;
+  }
+
+  /**
    * What the start found in the place of a configured value is changed there, not in the file,
    * and taken out of `next`. Whoever found it keeps it.
    */

@@ -152,6 +152,8 @@ const BAD_BODIES: readonly [
   ["GET", "/admin/messages?topic=T&key=k&max=1000", undefined, 400, "max"],
   ["PATCH", "/admin/config", { nope: 1 }, 400, "nope"],
   ["PATCH", "/admin/config", { listenPort: {} }, 400, "listenPort"],
+  ["PATCH", "/admin/config", '{"__proto__":"x"}', 400, "__proto__"],
+  ["PATCH", "/admin/config", '{"\\u005f_proto__":"x"}', 400, "__proto__"],
 ];
 
 for (const [method, path, body, status, field] of BAD_BODIES) {

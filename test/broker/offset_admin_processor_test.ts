@@ -189,7 +189,7 @@ test("25 names what waits for a restart, does nothing here or is not kept", asyn
     [
       { afterRestart: ["brokerName", "listenPort"], unknown: ["x"] },
       "in force after a restart: brokerName, listenPort; " +
-      "without effect in this broker: x",
+      "no such key in this broker: x",
     ],
     [
       { afterRestart: ["brokerId"], isPersisted: false },
@@ -197,7 +197,7 @@ test("25 names what waits for a restart, does nothing here or is not kept", asyn
     ],
     [
       { unknown: Array.from({ length: 12 }, (_, index) => `k${index}`) },
-      "without effect in this broker: k0, k1, k2, k3, k4, k5, k6, k7, k8, k9 and 2 more",
+      "no such key in this broker: k0, k1, k2, k3, k4, k5, k6, k7, k8, k9 and 2 more",
     ],
   ];
   for (const [change, remark] of cases) {

@@ -156,6 +156,11 @@ const CONSUME = ["--group", "g", "--timeout", "1"];
 
 const FAILURES: readonly [args: readonly string[], sentence: string][] = [
   [["topic", "show", "Nothing"], "Nothing"],
+  [["config", "set", "nope=1"], "has not set nope (no such key"],
+  [
+    ["config", "set", "listenPort=1234"],
+    "has not set listenPort (not changed, since they need a restart and no file keeps them",
+  ],
   [["topic", "delete", "Nothing"], "Topic Nothing does not exist"],
   [["group", "lag", "nope"], "Group nope does not exist"],
   [["group", "show", "nope"], "Group nope does not exist"],
@@ -268,6 +273,14 @@ test("standalone answers on its admin port", () =>
     });
     assertEquals(refused.status, 403);
     await refused.body?.cancel();
+    const lost = await fetch(`${admin}/admin/config`, {
+      method: "PATCH",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ fileReservedTime: 7, listenPort: 1234 }),
+    });
+    const { detail } = await lost.json();
+    assertEquals(lost.status, 409);
+    assert(detail.startsWith("Not changed: listenPort needs a restart"));
   }));
 
 test("a port in use and a store in use end a second start with 2", () =>

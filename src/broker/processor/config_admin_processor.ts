@@ -120,7 +120,14 @@ async function updateBrokerConfig(
     deps.topicConfigManager.updateDataVersion();
     await deps.registerChanges();
   }
-  return createResponse(ResponseCode.SUCCESS, remarkOf(change));
+  // Not Apache's: which keys are not in force, and will not be.
+  const notSet = [
+    ...change.unknown,
+    ...(change.isPersisted ? [] : change.afterRestart),
+  ];
+  return createResponse(ResponseCode.SUCCESS, remarkOf(change), {
+    notSet: shownList(notSet),
+  });
 }
 
 /** Java answers 0 to everything: the remark says what is not in force, or not for long. */
@@ -134,7 +141,7 @@ function remarkOf(change: BrokerConfigurationChange): string | null {
     parts.push(`${when}: ${shownList(afterRestart)}`);
   }
   if (unknown.length > 0) {
-    parts.push(`without effect in this broker: ${shownList(unknown)}`);
+    parts.push(`no such key in this broker: ${shownList(unknown)}`);
   }
   if (changed.length > 0 && !isPersisted) {
     parts.push(`in force until a restart: ${shownList(changed)}`);
