@@ -14,7 +14,10 @@ import {
   withProcesses,
 } from "../support/broker_process.ts";
 import { eventually } from "../support/eventually.ts";
-import type { PocketMQProcess } from "../support/pocketmq_process.ts";
+import {
+  type PocketMQProcess,
+  runPocketMQ,
+} from "../support/pocketmq_process.ts";
 import { RawClient } from "../support/raw_client.ts";
 import { TcpLink } from "../support/tcp_link.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
@@ -173,27 +176,84 @@ test("strict: a slave in trouble gives 12, then 11, and 0 again when it is over"
     }
   }));
 
+/** Reports that no slave could make, and two that one could; whoever made them then says nothing. */
+async function pretend(site: Site, allowed: readonly number[]): Promise<void> {
+  const strangers: Socket[] = [];
+  try {
+    const end = BigInt((await haOf(site.master)).masterCommitLogMaxOffset);
+    for (const offset of [0x7fff_ffff_ffff_ffffn, -1n, end + 1n, end, 0n]) {
+      const stranger = await stranger8(site.master.address("ha"), offset);
+      strangers.push(stranger);
+      for (let count = 0; count < 2; count++) {
+        const code = await send(site);
+        assert(allowed.includes(code), `${offset}: ${code}`);
+      }
+    }
+  } finally {
+    for (const it of strangers) it.destroy();
+  }
+}
+
 test("strict: with the slave frozen no ack of a stranger makes a send true", () =>
   withSite("strict", async (site) => {
+    const acknowledged: string[] = [];
     await isWhole(site, [SLAVE_NOT_AVAILABLE]);
+    for (let count = 0; count < 20; count++) {
+      const sent = await site.client.send("T", 0, new Uint8Array(100));
+      assertEquals(sent.code, OK);
+      acknowledged.push(sent.extFields.msgId!);
+    }
     process.kill(site.slave.pid, "SIGSTOP");
-    const strangers: Socket[] = [];
     try {
-      const end = BigInt((await haOf(site.master)).masterCommitLogMaxOffset);
-      for (const offset of [0x7fff_ffff_ffff_ffffn, -1n, end + 1n, end, 0n]) {
-        const stranger = await stranger8(site.master.address("ha"), offset);
-        strangers.push(stranger);
-        for (let count = 0; count < 2; count++) {
-          const code = await send(site);
-          assert(code !== OK, `${offset}: ${code}`);
-        }
-      }
+      const allowed = [SLAVE_NOT_AVAILABLE, FLUSH_SLAVE_TIMEOUT];
+      await pretend(site, allowed);
+      // Their marks go with them.
+      const late = await Promise.all(
+        Array.from({ length: 100 }, () => send(site)),
+      );
+      assert(late.every((it) => allowed.includes(it)), `${late}`);
+      await site.master.stop("SIGKILL");
     } finally {
-      for (const it of strangers) it.destroy();
       process.kill(site.slave.pid, "SIGCONT");
     }
-    await isWhole(site, [SLAVE_NOT_AVAILABLE, FLUSH_SLAVE_TIMEOUT]);
+    await promote(site.slave);
+    const client = await RawClient.open(site.slave.address("broker"));
+    for (const msgId of acknowledged) {
+      // The last 16 digits of an offset message id are the place in the log.
+      const offset = String(parseInt(msgId.slice(-16), 16));
+      assertEquals((await client.invoke(33, { offset })).code, OK, msgId);
+    }
+    client.close();
   }));
+
+test("degrade: with the slave frozen a stranger costs waiting, and no answer is late", () =>
+  withSite("degrade", async (site) => {
+    await isWhole(site, [SLAVE_NOT_AVAILABLE]);
+    process.kill(site.slave.pid, "SIGSTOP");
+    try {
+      await eventually(async () => {
+        await send(site);
+        return (await haOf(site.master)).state === "degraded";
+      }, PATIENCE);
+      await pretend(site, [OK, SLAVE_NOT_AVAILABLE, FLUSH_SLAVE_TIMEOUT]);
+      await sendUntil(site, OK, [SLAVE_NOT_AVAILABLE, FLUSH_SLAVE_TIMEOUT]);
+    } finally {
+      process.kill(site.slave.pid, "SIGCONT");
+    }
+    await eventually(
+      async () => (await haOf(site.master)).state === "healthy",
+      PATIENCE,
+    );
+    await isWhole(site, []);
+  }));
+
+/** Its master is gone for good. */
+async function promote(slave: PocketMQProcess): Promise<void> {
+  const admin = `http://${slave.address("admin")}`;
+  const args = ["ha", "promote", "--admin", admin, "--force"];
+  const { code, stderr } = await runPocketMQ(args);
+  assertEquals(code, 0, stderr);
+}
 
 /** Connects, writes one report, and stays. */
 async function stranger8(address: string, offset: bigint): Promise<Socket> {
