@@ -59,8 +59,10 @@ export interface HARoleChangePorts {
   ): Promise<void>;
 }
 
-/** How long a pair that is nearly in sync is waited for. */
-const SYNC_WAIT_MS = 5_000;
+/** How long a master that is to be a slave waits for its slave: it takes no changes meanwhile. */
+const DEMOTION_WAIT_MS = 5_000;
+/** How long a slave waits for what the former master has: that starts again just now. */
+const PROMOTION_WAIT_MS = 10_000;
 const SYNC_LOOK_MS = 200;
 
 /** Changes of role, one at a time. */
@@ -246,7 +248,8 @@ export class HARoleChange {
     hold?: () => void,
   ): Promise<RoleRefusal | null> {
     const { clock } = this.#ports;
-    const deadlineMs = clock.monotonicMs() + SYNC_WAIT_MS;
+    const waitMs = hold === undefined ? PROMOTION_WAIT_MS : DEMOTION_WAIT_MS;
+    const deadlineMs = clock.monotonicMs() + waitMs;
     let isHeld = hold === undefined;
     for (;;) {
       const refusal = await refusalNow();
