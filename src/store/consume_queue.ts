@@ -94,6 +94,11 @@ export class ConsumeQueue {
     return this.#batch !== undefined;
   }
 
+  /** Queue offset at which its first file begins. */
+  get startOffset(): number {
+    return this.#queue.minOffset / UNIT_SIZE;
+  }
+
   load(lastExitOk = true): void {
     this.#queue.load(lastExitOk);
   }
@@ -218,13 +223,17 @@ export class ConsumeQueue {
     );
   }
 
-  /** Cuts units of records at or beyond `phyOffset` (reference 5.6); `flush` has to follow. */
-  truncateDirty(phyOffset: number): boolean {
-    if (this.#maxPhyOffset <= phyOffset) return false;
+  /**
+   * Cuts units of records at or beyond `phyOffset` (reference 5.6); `flush` has to follow.
+   * Returns how many.
+   */
+  truncateDirty(phyOffset: number): number {
+    if (this.#maxPhyOffset <= phyOffset) return 0;
     this.endBatch();
     const first = this.#queue.minOffset / UNIT_SIZE;
     const cut = firstUnitFrom(this, first, (it) => it >= phyOffset);
-    if (cut === this.maxOffsetInQueue) return false;
+    const count = this.maxOffsetInQueue - cut;
+    if (count === 0) return 0;
     // What is left is fillers: the queue may begin elsewhere next time.
     const isAllFiller = cut > first && isFillerAt(this, cut - 1) &&
       firstUnitFrom(this, first, () => true) >= cut;
@@ -232,7 +241,7 @@ export class ConsumeQueue {
     this.#minOffset = Math.min(this.#minOffset, this.maxOffsetInQueue);
     this.#checkedMinPhyOffset = -1;
     this.#readMaxPhyOffset();
-    return true;
+    return count;
   }
 
   /** Removes the files whose records are all below `minPhyOffset`, never the last one. */

@@ -11,11 +11,12 @@ import type { Logger } from "../io/logger.ts";
 import { Coalesced } from "./coalesced.ts";
 import { ConsumeQueue, type ConsumeQueueShared } from "./consume_queue.ts";
 import { isTopicFolderName, listQueueFolders } from "./consume_queue_folder.ts";
-import { CONSUME_QUEUE_UNIT_SIZE } from "./consume_queue_unit.ts";
+import { roundUpToUnits } from "./consume_queue_unit.ts";
 import { DescriptorCache } from "./descriptor_cache.ts";
 import { syncDirectories, withParents } from "./directories.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import { warnOfForeignFiles } from "./foreign_files.ts";
+import { MissingFileError } from "./mapped_file_fault.ts";
 import { UnitBatchPool } from "./unit_batch.ts";
 
 /** What ConsumeQueueStore needs to know. */
@@ -23,14 +24,6 @@ export interface ConsumeQueueStoreOptions {
   readonly storePathRootDir: string;
   /** Bytes of one file, rounded up here to whole units. */
   readonly mappedFileSizeConsumeQueue: number;
-}
-
-/** What a start found in the queues. */
-export interface ConsumeQueueRecovery {
-  /** Highest phyOffset + size in any queue; -1 without any. */
-  readonly maxPhyOffset: number;
-  /** Sum of the max offsets of all queues: compared with the checkpoint of a clean stop. */
-  readonly queueOffsetSum: number;
 }
 
 /** Units that were missing when a later one arrived. */
@@ -92,23 +85,34 @@ export class ConsumeQueueStore {
     return count;
   }
 
-  /** Finds the queues and checks their files; opens none. Throws `StoreFileError`. */
-  load(lastExitOk = true): void {
+  /**
+   * Finds the queues and checks their files; opens none. Returns those that lack a file in the
+   * middle: `resetQueue` has to follow. Throws `StoreFileError`.
+   */
+  load(lastExitOk = true): ConsumeQueue[] {
+    const lacking: ConsumeQueue[] = [];
     const { queues, foreign } = listQueueFolders(
       this.#fileSystem,
       this.directory,
     );
     for (const { topic, queueId } of queues) {
-      this.#add(topic, queueId).load(lastExitOk);
+      const queue = this.#add(topic, queueId);
+      try {
+        queue.load(lastExitOk);
+      } catch (error) {
+        if (!(error instanceof MissingFileError)) throw error;
+        lacking.push(queue);
+      }
     }
     warnOfForeignFiles(this.#logger, this.directory, foreign);
+    return lacking;
   }
 
   /**
    * Finds the end of every queue (reference 5.2). After an unclean stop the queues that were
    * written to lately are looked through and synced again; all of them would take minutes.
    */
-  recover(lastExitOk: boolean): ConsumeQueueRecovery {
+  recover(lastExitOk: boolean): void {
     if (!lastExitOk) this.#markDirectoriesUnsynced();
     const durableBefore = lastExitOk
       ? Number.POSITIVE_INFINITY
@@ -118,10 +122,6 @@ export class ConsumeQueueStore {
       queue.recover(isDurable);
       if (!isDurable) this.#dirty.add(queue);
     }
-    return {
-      maxPhyOffset: this.maxPhyOffset(),
-      queueOffsetSum: this.queueOffsetSum(),
-    };
   }
 
   /** Highest phyOffset + size in any queue; -1 without any. */
@@ -133,7 +133,7 @@ export class ConsumeQueueStore {
     return highest;
   }
 
-  /** Sum of the max offsets of all queues. */
+  /** Sum of the max offsets of all queues: compared with the checkpoint of a clean stop. */
   queueOffsetSum(): number {
     let sum = 0;
     for (const queue of this.#queues()) sum += queue.maxOffsetInQueue;
@@ -214,12 +214,16 @@ export class ConsumeQueueStore {
     await queue.destroy();
   }
 
-  /** Cuts units of records at or beyond `phyOffset` (reference 5.6); durable when resolved. */
-  truncateDirty(phyOffset: number): Promise<void> {
+  /** Cuts units of records at or beyond `phyOffset` (reference 5.6): how many, once durable. */
+  async truncateDirty(phyOffset: number): Promise<number> {
+    let count = 0;
     for (const queue of this.#queues()) {
-      if (queue.truncateDirty(phyOffset)) this.#dirty.add(queue);
+      const cut = queue.truncateDirty(phyOffset);
+      if (cut > 0) this.#dirty.add(queue);
+      count += cut;
     }
-    return this.flush();
+    await this.flush();
+    return count;
   }
 
   /** The log begins at `minPhyOffset` now; queues correct their min offset when asked for it. */
@@ -383,9 +387,4 @@ export class ConsumeQueueStore {
       throw error;
     }
   }
-}
-
-function roundUpToUnits(size: number): number {
-  const units = Math.ceil(size / CONSUME_QUEUE_UNIT_SIZE);
-  return Math.max(1, units) * CONSUME_QUEUE_UNIT_SIZE;
 }

@@ -74,3 +74,9 @@ export function fillerUnits(count: number): Uint8Array {
   }
   return bytes;
 }
+
+/** `size` in bytes, in whole units. */
+export function roundUpToUnits(size: number): number {
+  const units = Math.ceil(size / CONSUME_QUEUE_UNIT_SIZE);
+  return Math.max(1, units) * CONSUME_QUEUE_UNIT_SIZE;
+}

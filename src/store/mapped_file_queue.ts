@@ -7,8 +7,6 @@
  * - `flushedOffset` <= `maxOffset`; everything below it survives power loss.
  */
 import { assert } from "../base/assert.ts";
-import type { FileSystem } from "../io/file_system.ts";
-import type { Logger } from "../io/logger.ts";
 import { Coalesced } from "./coalesced.ts";
 import { DescriptorCache } from "./descriptor_cache.ts";
 import {
@@ -18,19 +16,16 @@ import {
   withParents,
 } from "./directories.ts";
 import { warnOfForeignFiles } from "./foreign_files.ts";
-import { gapError, sizeError } from "./mapped_file_fault.ts";
+import {
+  checkGaps,
+  type MappedFileFolder,
+  shortFiles,
+} from "./mapped_file_fault.ts";
 import { MappedFile, type MappedFilePlace } from "./mapped_file.ts";
 import { mappedFileName, offsetOfMappedFileName } from "./mapped_file_name.ts";
 
 /** Where a queue lives and how big its files are. */
-export interface MappedFileQueueOptions {
-  readonly fileSystem: FileSystem;
-  readonly directory: string;
-  /** Bytes of every file. */
-  readonly mappedFileSize: number;
-  /** The configuration key of that size, for messages: `mappedFileSizeCommitLog`. */
-  readonly sizeKey: string;
-  readonly logger: Logger;
+export interface MappedFileQueueOptions extends MappedFileFolder {
   /** Shared between queues; one of its own when absent. */
   readonly cache?: DescriptorCache;
 }
@@ -98,8 +93,9 @@ export class MappedFileQueue {
   /**
    * Finds the files. Until `truncateDirtyFiles` says better, all count as written to their end.
    * A last file of 0 bytes (a creation cut short) goes; foreign names are left alone with one
-   * warning. Throws `StoreFileError` for a wrong size, an empty middle file or a gap. After an
-   * unclean stop a file may be short, since its size was not durable: it gets its full length.
+   * warning. Throws `StoreFileError` for a wrong size or an empty middle file, and
+   * `MissingFileError` for a gap: then only `destroy` and `close` may follow. After an unclean
+   * stop a file may be short, since its size was not durable: it gets its full length.
    */
   load(lastExitOk = true): void {
     const { fileSystem, directory, mappedFileSize, logger } = this.#options;
@@ -115,8 +111,8 @@ export class MappedFileQueue {
     warnOfForeignFiles(logger, directory, foreign);
     offsets.sort((a, b) => a - b);
     this.#dropEmptyLast(offsets);
-    this.#files = offsets.map((offset, index) => {
-      const isShort = this.#isShort(offset, offsets[index - 1], lastExitOk);
+    const short = shortFiles(this.#options, offsets, lastExitOk);
+    this.#files = offsets.map((offset) => {
       const name = mappedFileName(offset);
       const file = new MappedFile(
         this.#place,
@@ -126,10 +122,15 @@ export class MappedFileQueue {
         mappedFileSize,
       );
       file.isRecentlyUsed = false;
-      if (isShort) file.restoreSize();
+      if (short.has(offset)) file.restoreSize();
       return file;
     });
+    const last = this.lastFile;
+    if (last !== undefined) {
+      this.lastModifiedMs = fileSystem.stat(last.path)?.modifiedMs ?? 0;
+    }
     this.#flushedOffset = this.maxOffset;
+    checkGaps(this.#options, offsets);
   }
 
   /**
@@ -373,27 +374,5 @@ export class MappedFileQueue {
     fileSystem.remove(path);
     this.#markDirectoryDirty(this.directory);
     offsets.pop();
-  }
-
-  /** Throws for what no crash explains. */
-  #isShort(
-    offset: number,
-    previous: number | undefined,
-    lastExitOk: boolean,
-  ): boolean {
-    const { fileSystem, directory, mappedFileSize, logger } = this.#options;
-    const path = `${directory}/${mappedFileName(offset)}`;
-    const stat = fileSystem.stat(path);
-    const size = stat?.size ?? 0;
-    this.lastModifiedMs = stat?.modifiedMs ?? 0;
-    if (previous !== undefined && offset - previous !== mappedFileSize) {
-      throw gapError(path, previous + mappedFileSize);
-    }
-    if (size === mappedFileSize) return false;
-    if (lastExitOk || size > mappedFileSize) {
-      throw sizeError(path, size, this.#options);
-    }
-    logger.warn("A file is short after an unclean stop", { path, size });
-    return true;
   }
 }

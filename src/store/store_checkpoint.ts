@@ -19,7 +19,8 @@
  * |     88 |    8 | int64 | maxHashSlotNum             | ours                                   |
  * |     96 |    8 | int64 | maxIndexNum                | ours                                   |
  * |    104 |    8 | int64 | crc                        | ours: CRC-32 of bytes 40 to 71         |
- * |    112 | 3984 | bytes | unused                     | zero                                   |
+ * |    112 |    8 | int64 | cleanQueueStartSum         | ours: 1 + sum of where queues began then; 0 unknown |
+ * |    120 | 3976 | bytes | unused                     | zero                                   |
  *
  * Apache keeps the bytes from 40 on as they are and never reads them. The CRC is for a write
  * that reached the disk in part: what it covers then counts as 0, unknown.
@@ -39,7 +40,7 @@ import {
 export const STORE_CHECKPOINT_SIZE = 4096;
 const CHECKED_FROM = 40;
 const CHECKED_TO = 72;
-const USED_SIZE = 112;
+const USED_SIZE = 120;
 /** What may be between a timestamp and the data behind it (Java's margin). */
 const SAFETY_MARGIN_MS = 3_000;
 const TIMESTAMP_KEYS = [
@@ -57,6 +58,7 @@ export interface StoreCheckpointValues {
   readonly confirmPhyOffset: number;
   readonly cleanMaxPhyOffset: number;
   readonly cleanQueueOffsetSum: number;
+  readonly cleanQueueStartSum: number;
   readonly indexedPhyOffset: number;
   readonly indexEndPhyOffset: number;
   readonly mappedFileSizeCommitLog: number;
@@ -105,6 +107,7 @@ function decodeStoreCheckpoint(
       mappedFileSizeConsumeQueue: readInt64(view, 80),
       maxHashSlotNum: readInt64(view, 88),
       maxIndexNum: readInt64(view, 96),
+      cleanQueueStartSum: readInt64(view, 112),
     };
   } catch (error) {
     if (error instanceof UnsafeIntegerError) return null;
@@ -121,6 +124,7 @@ export class StoreCheckpoint implements StoreCheckpointValues {
   confirmPhyOffset = 0;
   cleanMaxPhyOffset = 0;
   cleanQueueOffsetSum = 0;
+  cleanQueueStartSum = 0;
   indexedPhyOffset = 0;
   indexEndPhyOffset = 0;
   mappedFileSizeCommitLog = 0;
@@ -183,6 +187,7 @@ export class StoreCheckpoint implements StoreCheckpointValues {
     this.confirmPhyOffset = Math.min(this.confirmPhyOffset, endOffset);
     this.cleanMaxPhyOffset = 0;
     this.cleanQueueOffsetSum = 0;
+    this.cleanQueueStartSum = 0;
   }
 
   /** Writes and syncs; the values are those at the moment of the write. */
@@ -248,6 +253,7 @@ export class StoreCheckpoint implements StoreCheckpointValues {
     writeInt64(view, 88, this.maxHashSlotNum);
     writeInt64(view, 96, this.maxIndexNum);
     writeInt64(view, 104, crc32(bytes.subarray(CHECKED_FROM, CHECKED_TO)));
+    writeInt64(view, 112, this.cleanQueueStartSum);
     return bytes;
   }
 }

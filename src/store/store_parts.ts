@@ -4,6 +4,7 @@ import { CleanConsumeQueueService } from "./clean_consume_queue_service.ts";
 import { CleanService } from "./clean_service.ts";
 import { CommitLogDispatcher } from "./commit_log_dispatcher.ts";
 import type { RecoveryReport } from "./commit_log_recovery.ts";
+import { queueStartSum } from "./lost_queue_files.ts";
 import { DelayLevelTable } from "./delay_level_table.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import { IndexCatchUp } from "./index_catch_up.ts";
@@ -151,6 +152,7 @@ export class StoreParts {
       delayLevels: this.delayLevels,
       options: this.options,
       logger: this.ports.logger.child("store"),
+      markUnclean: () => this.#markUnclean(),
     };
   }
 
@@ -213,6 +215,7 @@ export class StoreParts {
     const { log, queues, checkpoint } = this.files;
     checkpoint.cleanMaxPhyOffset = log.maxOffset;
     checkpoint.cleanQueueOffsetSum = queues.queueOffsetSum();
+    checkpoint.cleanQueueStartSum = 1 + queueStartSum(queues);
     await checkpoint.flush();
     return true;
   }
@@ -339,8 +342,12 @@ export class StoreParts {
   }
 
   async #noteStart(): Promise<void> {
-    const { fileSystem, host } = this.ports;
     await this.files.recordSizes(this.options);
+    await this.#markUnclean();
+  }
+
+  async #markUnclean(): Promise<void> {
+    const { fileSystem, host } = this.ports;
     const { storePathRootDir } = this.options;
     await createAbortFile(fileSystem, storePathRootDir, host?.pid ?? 0);
   }

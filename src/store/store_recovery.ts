@@ -14,11 +14,17 @@ import {
   type RecoveryReport,
   recoveryStartOffset,
 } from "./commit_log_recovery.ts";
+import type { ConsumeQueue } from "./consume_queue.ts";
 import type { ConsumeQueueStore } from "./consume_queue_store.ts";
 import type { DeletedTopics } from "./deleted_topics.ts";
 import type { DelayLevelTable } from "./delay_level_table.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import type { IndexService } from "./index_service.ts";
+import {
+  queuesWithoutStart,
+  resetLackingQueues,
+  tellDoubtfulQueues,
+} from "./lost_queue_files.ts";
 import type { QueueOffsetTable } from "./queue_offset_table.ts";
 import type { StoreCheckpoint } from "./store_checkpoint.ts";
 import { type MessageStoreOptions, visibilityOf } from "./store_options.ts";
@@ -36,6 +42,8 @@ export interface StoreRecoveryParts {
   readonly options: MessageStoreOptions;
   readonly logger: Logger;
   readonly lastExitOk: boolean;
+  /** Whatever happens from now on, the next start takes this life for one that was cut short. */
+  markUnclean(): Promise<void>;
 }
 
 /** Steps that change the memory first, then the disk: a full one is no reason to stop. */
@@ -58,11 +66,19 @@ export async function recoverStore(
   const steps = new Steps();
   await steps.run(() => parts.deletedTopics.flush());
   log.mappedFileQueue.load(lastExitOk);
-  queues.load(lastExitOk);
+  const lacking = queues.load(lastExitOk);
   checkpoint.load();
+  await reset(parts, lacking);
   const { rebuildFrom } = index.load(lastExitOk);
   queues.recover(lastExitOk);
   const oldUnitsFrom = await removeOldUnits(parts);
+  const headless = queuesWithoutStart(
+    queues,
+    checkpoint,
+    log.minOffset,
+    lastExitOk,
+  );
+  await reset(parts, headless.lacking);
   if (log.mappedFileQueue.files.length === 0) {
     return await recoverEmpty(parts, steps);
   }
@@ -75,7 +91,12 @@ export async function recoverStore(
     beyond,
     missing,
   );
-  const start = Math.min(recoveryStartOffset(input), oldUnitsFrom);
+  const start = lacking.length + headless.lacking.length > 0
+    ? log.minOffset
+    : Math.min(recoveryStartOffset(input), oldUnitsFrom);
+  if (start > log.minOffset) {
+    tellDoubtfulQueues(headless.doubtful, parts.logger);
+  }
   // What a power cut has left of newer units may be torn: they are all built again.
   if (!lastExitOk) await queues.truncateDirty(start);
   let report = recoverCommitLog(input, start);
@@ -87,6 +108,13 @@ export async function recoverStore(
   await cut(parts, report, steps);
   rebuildQueueOffsets(parts, beyond);
   return { ...report, shortage: report.shortage ?? steps.shortage };
+}
+
+async function reset(
+  { queues, checkpoint, logger, markUnclean }: StoreRecoveryParts,
+  lacking: readonly ConsumeQueue[],
+): Promise<void> {
+  await resetLackingQueues(queues, lacking, checkpoint, markUnclean, logger);
 }
 
 /** Without a log there is nothing that queues or index could point to. */
@@ -279,7 +307,18 @@ async function cut(
   }
   await files.truncateDirtyFiles(endOffset, lastExitOk && isFreeSpace);
   await steps.run(() => parts.deletedTopics.limitTo(endOffset));
-  await steps.run(() => queues.truncateDirty(endOffset));
+  let cutUnits = 0;
+  await steps.run(async () => {
+    cutUnits = await queues.truncateDirty(endOffset);
+  });
+  const cleanEnd = lastExitOk ? parts.checkpoint.cleanMaxPhyOffset : 0;
+  if (cutUnits > 0 || cleanEnd > endOffset) {
+    parts.logger.error(
+      "The end of the commit log is lost, and messages with it: stop, and restore its files from " +
+        "a backup or a replica before more is sent",
+      { endOffset, endAtCleanStop: cleanEnd, unitsBeyond: cutUnits },
+    );
+  }
   await steps.run(() => index.truncateDirty(endOffset));
   queues.correctMinOffset(log.minOffset);
 }

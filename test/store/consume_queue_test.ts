@@ -43,7 +43,13 @@ function put(store: ConsumeQueueStore, from: number, count: number): void {
 function reopen(fileSystem: MemoryFileSystem, lastExitOk: boolean) {
   const opened = open(fileSystem);
   opened.store.load();
-  return { ...opened, recovery: opened.store.recover(lastExitOk) };
+  const { store } = opened;
+  store.recover(lastExitOk);
+  const recovery = {
+    maxPhyOffset: store.maxPhyOffset(),
+    queueOffsetSum: store.queueOffsetSum(),
+  };
+  return { ...opened, recovery };
 }
 
 function fileOf(offset: number): string {
