@@ -6,6 +6,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import {
   APACHE_SERVER_VERSIONS,
+  ATTRIBUTES_TROUBLED_VERSION,
   ROCKETMQ_VERSIONS,
 } from "../test/interop/versions.ts";
 
@@ -33,7 +34,9 @@ export function prepareInterop(): string | null {
       return `Cannot compile the interop drivers with ${version}:\n${compiled.text}`;
     }
   }
-  for (const version of APACHE_SERVER_VERSIONS) {
+  for (
+    const version of [...APACHE_SERVER_VERSIONS, ATTRIBUTES_TROUBLED_VERSION]
+  ) {
     const resolved = resolveServers(version);
     if (!resolved.ok) {
       return `Cannot resolve Apache's servers ${version}:\n${resolved.text}`;

@@ -1,8 +1,10 @@
 /** Compares ConsumeQueues with the log: every record its unit, every unit its record. */
+import { findProperty, MessageConst } from "../model/message_properties.ts";
 import {
   MESSAGE_MAGIC_CODE_V1,
   MESSAGE_MAGIC_CODE_V2,
 } from "../model/message_record.ts";
+import { MessageSysFlag } from "../model/message_sys_flag.ts";
 import {
   CONSUME_QUEUE_UNIT_SIZE as UNIT_SIZE,
   type ConsumeQueueUnit,
@@ -108,7 +110,7 @@ export class QueueVerifier {
     if (!this.#hasQueues(request.topic)) return;
     const queue = this.#queueOf(request.topic, request.queueId);
     this.#checkOrder(queue, request);
-    queue.nextOffset = request.queueOffset + 1;
+    queue.nextOffset = request.queueOffset + queueOffsetsOf(request);
     queue.recordCount += 1;
     const unit = queue.unitAt(request.queueOffset);
     if (unit === undefined) {
@@ -323,4 +325,11 @@ function differenceOf(
   return tagsCode === request.tagsCode
     ? undefined
     : `has tags code ${tagsCode} instead of ${request.tagsCode}`;
+}
+
+/** How many queue offsets the record takes: an inner batch of 5.x one for each of its messages. */
+function queueOffsetsOf({ propertiesText, sysFlag }: DispatchRequest): number {
+  if ((sysFlag & MessageSysFlag.INNER_BATCH) === 0) return 1;
+  const innerNum = findProperty(propertiesText, MessageConst.INNER_NUM);
+  return Math.max(1, Number(innerNum ?? 1) || 1);
 }

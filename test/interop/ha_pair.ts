@@ -4,12 +4,13 @@ import { RawClient } from "../support/raw_client.ts";
 import type { InteropSite } from "./interop_site.ts";
 import { runDriver } from "./java.ts";
 import { differencesOf, metadataTables } from "./metadata_tables.ts";
+import { createAttributedTopic } from "./modern_records.ts";
 import type { OurBroker } from "./our_broker.ts";
 import { compareStores, type StoreComparison } from "./store_compare.ts";
 
 const UPDATE_CONSUMER_OFFSET = 15;
-const UPDATE_AND_CREATE_TOPIC = 17;
 const TOPICS = ["LoadA", "LoadB"];
+export const ATTRIBUTED = "Attributed";
 
 /** Against SMALL_FILES. */
 export const OTHER_FILE_SIZE: Record<string, string> = {
@@ -127,17 +128,7 @@ export async function changeTables(
     commitOffset: "7",
   });
   if (withAttributes) {
-    await invoke(UPDATE_AND_CREATE_TOPIC, {
-      topic: "Attributed",
-      defaultTopic: "TBW102",
-      readQueueNums: "2",
-      writeQueueNums: "2",
-      perm: "6",
-      topicFilterType: "SINGLE_TAG",
-      topicSysFlag: "0",
-      order: "false",
-      attributes: "+message.type=FIFO",
-    });
+    await createAttributedTopic(client, ATTRIBUTED, "+message.type=FIFO");
   }
   client.close();
 }
@@ -162,6 +153,7 @@ export async function awaitCopy(
     });
   }
   assert(last!.unitCount > 0, JSON.stringify(last));
+  assert(last!.indexEntryCount > 0, JSON.stringify(last));
   return last!;
 }
 

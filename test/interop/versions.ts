@@ -7,7 +7,10 @@ export const ROCKETMQ_VERSIONS = ["4.9.8", "5.5.0"] as const;
  */
 export const APACHE_SERVER_VERSIONS = ["4.9.7", "5.5.0"] as const;
 
+/** A broker that fails as a slave of a master that has topics with attributes. */
+export const ATTRIBUTES_TROUBLED_VERSION = "5.3.3";
+
 /** The stock client that goes with a server's version. */
 export function driverVersionOf(serverVersion: string): string {
-  return serverVersion === "4.9.7" ? "4.9.8" : serverVersion;
+  return serverVersion === "4.9.7" ? "4.9.8" : "5.5.0";
 }

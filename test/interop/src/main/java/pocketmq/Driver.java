@@ -2,6 +2,8 @@ package pocketmq;
 
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
 
 /** Entry of the interop drivers: the first argument names the scenario. */
 public final class Driver {
@@ -66,6 +68,21 @@ public final class Driver {
         long deadline = System.currentTimeMillis() + seconds * 1000L;
         while (!condition.getAsBoolean() && System.currentTimeMillis() < deadline) {
             Thread.sleep(20);
+        }
+    }
+
+    /** Waits for routes: a name server's first answer may come late on a loaded machine. */
+    static void findTopics(DefaultMQProducer producer, String... topics) throws InterruptedException {
+        for (String topic : topics) {
+            await(30, () -> isFound(producer, topic));
+        }
+    }
+
+    private static boolean isFound(DefaultMQProducer producer, String topic) {
+        try {
+            return !producer.fetchPublishMessageQueues(topic).isEmpty();
+        } catch (MQClientException | IllegalStateException e) {
+            return false;
         }
     }
 }

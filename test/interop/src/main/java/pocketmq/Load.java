@@ -5,7 +5,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendCallback;
 import org.apache.rocketmq.client.producer.SendResult;
@@ -32,26 +31,11 @@ final class Load {
     static void run(Arguments arguments) throws Exception {
         Load load = new Load(arguments);
         load.producer.start();
-        load.findTopics();
+        Driver.findTopics(load.producer, load.topics);
         int from = arguments.number("from", 0);
         load.send(from, from + arguments.number("count", 1000));
         load.producer.shutdown();
         Driver.result(load.faults, "ok", load.ok.get());
-    }
-
-    /** A name server's answer may come late on a loaded machine. */
-    private void findTopics() throws Exception {
-        for (String topic : topics) {
-            Driver.await(30, () -> isFound(topic));
-        }
-    }
-
-    private boolean isFound(String topic) {
-        try {
-            return !producer.fetchPublishMessageQueues(topic).isEmpty();
-        } catch (MQClientException e) {
-            return false;
-        }
     }
 
     private void send(int from, int to) throws Exception {

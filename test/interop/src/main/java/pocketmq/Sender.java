@@ -15,6 +15,7 @@ final class Sender {
         DefaultMQProducer producer = new DefaultMQProducer("sender");
         producer.setNamesrvAddr(arguments.text("namesrv"));
         producer.start();
+        Driver.findTopics(producer, arguments.text("topic"));
         List<String> faults = new ArrayList<>();
         int from = arguments.number("from", 0);
         int count = arguments.number("count", 100);

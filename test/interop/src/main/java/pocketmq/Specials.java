@@ -32,6 +32,7 @@ final class Specials {
             }
         });
         producer.start();
+        Driver.findTopics(producer, arguments.text("topic"));
         List<String> faults = new ArrayList<>();
         int ok = 0;
         int count = arguments.number("count", 20);
