@@ -114,7 +114,7 @@ async function inspect(
     handles,
     `${path}/index`,
     findings,
-    options.indexGeometry ?? geometryOf(checkpoint),
+    options.indexGeometry,
   );
   const keys: Record<string, string> = { storePathRootDir: path };
   if (options.commitLogDirectory !== undefined) {
@@ -154,14 +154,6 @@ async function inspect(
 
 function setKey(keys: Record<string, string>, key: string, value: number) {
   if (value > 0) keys[key] = String(value);
-}
-
-function geometryOf(
-  checkpoint: StoreCheckpointValues | null,
-): IndexGeometry | undefined {
-  if (checkpoint === null || checkpoint.maxHashSlotNum === 0) return undefined;
-  const { maxHashSlotNum, maxIndexNum } = checkpoint;
-  return { maxHashSlotNum, maxIndexNum };
 }
 
 /** Reads the first record and the last file. */

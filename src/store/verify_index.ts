@@ -1,5 +1,7 @@
 /** Compares index files with the log: both are in the order of the log, so one pass is enough. */
 import { UnsafeIntegerError } from "../base/int64.ts";
+import type { FileSystem } from "../io/file_system.ts";
+import { parentDirectory } from "./directories.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import {
   INDEX_ENTRY_SIZE,
@@ -15,6 +17,7 @@ import {
 } from "./index_header.ts";
 import { indexKeyHashes } from "./index_key.ts";
 import type { ReadOnlyHandles } from "./read_only_files.ts";
+import { readStoreCheckpoint } from "./store_checkpoint.ts";
 import type { StoreFindings } from "./store_finding.ts";
 import { cureOf } from "./verify_queues.ts";
 
@@ -28,7 +31,11 @@ export interface IndexFileFacts {
   readonly header: IndexHeader;
 }
 
-/** The index files of a folder, oldest first; what is none is told of. */
+/**
+ * The index files of a folder, oldest first; what is none is told of. How they are divided is
+ * what `configured` or else the checkpoint says, where it makes their size; else the usual
+ * proportion decides.
+ */
 export function readIndexFiles(
   handles: ReadOnlyHandles,
   directory: string,
@@ -36,6 +43,7 @@ export function readIndexFiles(
   configured: IndexGeometry | undefined,
 ): IndexFileFacts[] {
   const found: IndexFileFacts[] = [];
+  const known = configured ?? recordedGeometry(handles.fileSystem, directory);
   for (const { name, isDirectory } of handles.fileSystem.list(directory)) {
     const path = `${directory}/${name}`;
     if (isDirectory || !/^\d{17}$/.test(name)) {
@@ -43,9 +51,8 @@ export function readIndexFiles(
       continue;
     }
     const size = handles.fileSystem.stat(path)?.size ?? 0;
-    const geometry = configured !== undefined &&
-        indexFileSize(configured) === size
-      ? configured
+    const geometry = known !== undefined && indexFileSize(known) === size
+      ? known
       : indexGeometryOf(size);
     if (geometry === undefined) {
       findings.error(
@@ -63,6 +70,20 @@ export function readIndexFiles(
     a.header.beginPhyOffset - b.header.beginPhyOffset ||
     (a.name < b.name ? -1 : 1)
   );
+}
+
+/** What the store noted of itself; undefined for a store of Apache. */
+function recordedGeometry(
+  fileSystem: FileSystem,
+  directory: string,
+): IndexGeometry | undefined {
+  const checkpoint = readStoreCheckpoint(
+    fileSystem,
+    `${parentDirectory(directory)}/checkpoint`,
+  );
+  if (checkpoint === null || checkpoint.maxHashSlotNum === 0) return undefined;
+  const { maxHashSlotNum, maxIndexNum } = checkpoint;
+  return { maxHashSlotNum, maxIndexNum };
 }
 
 function headerOf(

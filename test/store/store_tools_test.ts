@@ -18,9 +18,12 @@ import { bytesOf, put, ROOT, StoreSite } from "./message_store_fixture.ts";
 const RECORD_COUNT = 60;
 
 /** A store of 60 keyed messages in two topics, several files of each kind. */
-async function makeStore(isStopped = true): Promise<MemoryFileSystem> {
+async function makeStore(
+  isStopped = true,
+  sizes: { maxHashSlotNum?: number; maxIndexNum?: number } = {},
+): Promise<MemoryFileSystem> {
   const site = new StoreSite();
-  const store = await site.open();
+  const store = await site.open(sizes);
   for (let n = 0; n < RECORD_COUNT; n++) {
     put(store, {
       topic: n % 3 === 0 ? "U" : "T",
@@ -124,6 +127,20 @@ test("verifyStore() finds nothing wrong in a store that was stopped cleanly", as
   assert(result.indexFileCount > 1);
   assertEquals(progress.at(-1), result.maxPhyOffset);
   assertEquals(fileSystem.openCount, 0);
+});
+
+test("verifyStore() knows how own index files are divided, as inspectStore() does", async () => {
+  const sizes = { maxHashSlotNum: 10, maxIndexNum: 20 };
+  const fileSystem = await makeStore(true, sizes);
+  const { findings, indexEntryCount, isSound } = await verifyStore(
+    fileSystem,
+    ROOT,
+  );
+  assertEquals(findings, []);
+  assertEquals([isSound, indexEntryCount], [true, 2 * RECORD_COUNT]);
+  const { apacheKeys } = await inspectStore(fileSystem, ROOT);
+  assertEquals(apacheKeys["maxHashSlotNum"], "10");
+  assertEquals(apacheKeys["maxIndexNum"], "20");
 });
 
 test("verifyStore() calls a running store sound", async () => {
