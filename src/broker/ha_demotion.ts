@@ -6,9 +6,21 @@
  * agree nothing is cut: the broker starts as a slave all the same, and its state says what to do.
  */
 import { cutLog } from "../store/log_cut.ts";
-import type { BrokerRun } from "./broker_run.ts";
+import type { MessageStore } from "../store/message_store.ts";
+import type { MessageStoreOptions } from "../store/store_options.ts";
+import type { StoreSurgeryPorts } from "../store/store_reseed.ts";
 import { compareTails } from "./ha_log_comparison.ts";
-import { HAMasterLog } from "./ha_master_log.ts";
+import { type HAMasterClient, HAMasterLog } from "./ha_master_log.ts";
+
+/** What is needed of the broker; a BrokerRun has it. */
+export interface DemotedBroker {
+  readonly client: HAMasterClient;
+  readonly ports: StoreSurgeryPorts;
+  readonly running: {
+    readonly options: { readonly store: MessageStoreOptions };
+    readonly parts: { readonly messageStore: MessageStore };
+  };
+}
 
 /** Work on the closed store, and what to say of it afterwards. */
 export interface PreparedDemotion {
@@ -25,7 +37,7 @@ interface Cut {
 
 /** `masterAddress` null: nobody was promoted yet. Asks that master, and changes nothing. */
 export async function prepareDemotion(
-  run: BrokerRun,
+  run: DemotedBroker,
   masterAddress: string | null,
 ): Promise<PreparedDemotion> {
   const cut = masterAddress === null ? null : await cutOf(run, masterAddress);
@@ -40,7 +52,7 @@ export async function prepareDemotion(
 
 /** Null when nothing is to be cut, or nobody can say where. */
 async function cutOf(
-  { client, ports, running: { parts } }: BrokerRun,
+  { client, ports, running: { parts } }: DemotedBroker,
   masterAddress: string,
 ): Promise<Cut | null> {
   const store = parts.messageStore;
@@ -70,7 +82,7 @@ async function cutOf(
 
 /** The rest of a sentence. Never rejects: the broker has to start again, whatever happens. */
 async function cutOff(
-  { ports, running: { options } }: BrokerRun,
+  { ports, running: { options } }: DemotedBroker,
   { offset, reason }: Cut,
 ): Promise<string> {
   try {

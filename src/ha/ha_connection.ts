@@ -44,6 +44,7 @@ export class HAConnection {
   #isSlave = false;
   #isDoubted = false;
   #slaveRequestOffset = -1;
+  #isMaybeEmpty = false;
   /** Where the first transfer began. */
   #startOffset = -1;
   #transferFromWhere = -1;
@@ -95,11 +96,12 @@ export class HAConnection {
   }
 
   /**
-   * Where the log of a slave begins that was empty when it asked; 0 of one that was not, for
-   * whatever it holds it has got from a master before.
+   * Where the log of a slave begins that may have been empty when it asked; 0 of one that was
+   * not, for whatever it holds it has got from a master before. An empty one asks for 0, or with
+   * haBootstrap=min for our first byte.
    */
   get emptySlaveFrom(): number {
-    return this.#slaveRequestOffset === 0 ? this.#startOffset : 0;
+    return this.#isMaybeEmpty ? this.#startOffset : 0;
   }
 
   /** First offset that must stay on the disk for this slave; -1 before it has asked. */
@@ -256,6 +258,7 @@ export class HAConnection {
         log.minOffset,
       )
       : offset;
+    this.#isMaybeEmpty = offset === 0 || offset === log.minOffset;
     this.#transferFromWhere = this.#startOffset;
     if (this.#startOffset < log.minOffset) {
       this.#suspend(

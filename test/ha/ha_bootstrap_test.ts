@@ -1,9 +1,8 @@
 /** Where an empty slave begins, and what becomes of it when that place goes. */
 import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import type { LogComparison } from "../../src/ha/master_probe.ts";
+import { isEqualRange } from "../sim/ha_compare.ts";
 import { HANode } from "../sim/ha_node.ts";
-import { isEqualRange, SimMasterProbe } from "../sim/ha_probe.ts";
 import { pairOf, put } from "./ha_pair_fixture.ts";
 
 const FILE_SIZE = 1_048_576;
@@ -17,17 +16,17 @@ for (const deletedFirst of [0, 1]) {
     for (let count = 0; count < 40; count++) put(pair, 100_000);
     await mappedFileQueue.deleteFirstFiles(deletedFirst);
     const asked: number[] = [];
-    class UnluckyProbe extends SimMasterProbe {
-      override async compare(): Promise<LogComparison> {
-        const compared = await super.compare();
-        if (compared.kind === "prefix") asked.push(compared.requestOffset);
-        if (asked.length === 1) await mappedFileQueue.deleteFirstFiles(1);
-        return compared;
-      }
-    }
-    const slave: HANode = new HANode(pair.world, {
+    const slave = new HANode(pair.world, {
       ...pair.slave.options,
-      probe: () => new UnluckyProbe(() => slave, () => pair.master, "min"),
+      wrapProbe: (probe) => ({
+        compare: async (address) => {
+          const compared = await probe.compare(address);
+          if (compared.kind === "prefix") asked.push(compared.requestOffset);
+          if (asked.length === 1) await mappedFileQueue.deleteFirstFiles(1);
+          return compared;
+        },
+        masterMaxOffset: (address) => probe.masterMaxOffset(address),
+      }),
     });
     const life = (await slave.start())!;
     await clock.run(8_000);

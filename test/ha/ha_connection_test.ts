@@ -62,6 +62,17 @@ test("HAConnection starts an empty slave at the newest file", () => {
   ]);
 });
 
+test("HAConnection takes a slave that begins at the first byte for an empty one", () => {
+  const log = boundsOf(10_000, 4096, 4096);
+  const emptyFrom = (offset: number) => {
+    const it = new HAConnection(OPTIONS, 0);
+    report(it, offset, log, 1);
+    return it.emptySlaveFrom;
+  };
+  // With haBootstrap=min it asks for 4096 and has nothing of what lies before.
+  assertEquals([0, 4096, 5000].map(emptyFrom), [8192, 4096, 0]);
+});
+
 test("HAConnection never crosses a MappedFile", () => {
   const log = boundsOf(10_000, 0, 4096);
   const it = new HAConnection(OPTIONS, 0);

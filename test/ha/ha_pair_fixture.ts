@@ -2,9 +2,9 @@
 import { DEFAULT_HA_OPTIONS, type HAOptions } from "../../src/ha/ha_options.ts";
 import type { Connection } from "../../src/io/network.ts";
 import type { MessageStoreOptions } from "../../src/store/store_options.ts";
+import type { MasterProbe } from "../../src/ha/master_probe.ts";
 import { brokerInner } from "../model/message_fixture.ts";
 import { HANode, type HAWorld } from "../sim/ha_node.ts";
-import { SimMasterProbe } from "../sim/ha_probe.ts";
 import { SimClock } from "../sim/sim_clock.ts";
 import { SimNetwork } from "../sim/sim_network.ts";
 import { SimRandom } from "../sim/sim_random.ts";
@@ -36,7 +36,7 @@ export function pairOf(
 ): Pair {
   const clock = new SimClock();
   const network = new SimNetwork(clock);
-  const world = { clock, network, random: new SimRandom(1) };
+  const world = { clock, network, random: new SimRandom(1), nodes: new Map() };
   const store = {
     ...SMALL,
     mappedFileSizeCommitLog: 1_048_576,
@@ -45,14 +45,17 @@ export function pairOf(
     ...changes,
   };
   const pair = {} as { -readonly [P in keyof Pair]: Pair[P] };
-  const probe = () => {
-    const it = new SimMasterProbe(() => pair.slave, () => pair.master, "min");
-    const ask = it.masterMaxOffset.bind(it);
-    it.masterMaxOffset = () =>
-      isMute?.() ? Promise.reject(new Error("No answer")) : ask();
-    return it;
+  const common = {
+    ha: { ...DEFAULT_HA_OPTIONS, ...ha },
+    bootstrap: () => "min" as const,
+    wrapProbe: (probe: MasterProbe): MasterProbe => ({
+      compare: (address) => probe.compare(address),
+      masterMaxOffset: (address) =>
+        isMute?.()
+          ? Promise.reject(new Error("No answer"))
+          : probe.masterMaxOffset(address),
+    }),
   };
-  const common = { ha: { ...DEFAULT_HA_OPTIONS, ...ha }, probe };
   pair.world = world;
   pair.master = new HANode(world, {
     ...common,

@@ -2,7 +2,6 @@ import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { brokerInner } from "../model/message_fixture.ts";
 import { HANode } from "../sim/ha_node.ts";
-import { SimMasterProbe } from "../sim/ha_probe.ts";
 import { MASTER, pairOf, put, SLAVE } from "./ha_pair_fixture.ts";
 
 test("A pair at 6 KiB/s, 5 MB behind, catches up without a reconnect", async () => {
@@ -108,10 +107,9 @@ test("Two slaves lost in the same moment both stop counting within the interval"
   const { clock, network } = pair.world;
   const master = (await pair.master.start())!;
   await pair.slave.start();
-  const second: HANode = new HANode(pair.world, {
+  const second = new HANode(pair.world, {
     ...pair.slave.options,
     host: "10.0.0.3",
-    probe: () => new SimMasterProbe(() => second, () => pair.master, "min"),
   });
   await second.start();
   await clock.run(2_000);
@@ -129,10 +127,9 @@ test("A slave that comes back on another link is not two copies", async () => {
   const { clock, network } = pair.world;
   await pair.master.start();
   await pair.slave.start();
-  const second: HANode = new HANode(pair.world, {
+  const second = new HANode(pair.world, {
     ...pair.slave.options,
     host: "10.0.0.3",
-    probe: () => new SimMasterProbe(() => second, () => pair.master, "min"),
   });
   await second.start();
   await clock.run(2_000);

@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { HA_PORT } from "../sim/ha_node.ts";
+import { HA_PORT } from "../sim/ha_remoting.ts";
 import { MASTER, pairOf, put, SLAVE } from "./ha_pair_fixture.ts";
 
 /** What a probe sees of a master without a log. */

@@ -1,24 +1,26 @@
 /** Faults of a simulated pair: each strikes, and is undone some turns later. */
+import { HA_TAKEOVERS } from "./ha_takeovers.ts";
 import type { HANode } from "./ha_node.ts";
-import { HA_PORT } from "./ha_node.ts";
-import type { HAPair } from "./ha_pair.ts";
+import type { HAPair, Step } from "./ha_pair.ts";
+import { HA_PORT } from "./ha_remoting.ts";
 
-/** Undoes a fault; called once. */
-export type Undo = () => void;
+/** Strikes; answers with what undoes it, or with null where nothing can be struck now. */
+export type HAFault = (pair: HAPair) => Step | null;
 
 function isLogFile(path: string): boolean {
   return path.includes("/commitlog/");
 }
 
 /** The process is gone until the undo lets it start again. */
-function down(pair: HAPair, node: HANode, isPower: boolean): Undo {
-  pair.onDown(node, isPower);
-  node.end(isPower);
-  return () => pair.wantsStart.add(node);
+function down(pair: HAPair, node: HANode, isPower: boolean): Step | null {
+  if (node.life === null) return null;
+  pair.end(node, isPower);
+  return () => void pair.wantsStart.add(node);
 }
 
 /** Every fault, by name. */
-export const HA_FAULTS: Readonly<Record<string, (pair: HAPair) => Undo>> = {
+export const HA_FAULTS: Readonly<Record<string, HAFault>> = {
+  ...HA_TAKEOVERS,
   "cut now"({ network, hosts }) {
     network.cut(...hosts);
     return () => network.heal(...hosts);
@@ -56,14 +58,18 @@ export const HA_FAULTS: Readonly<Record<string, (pair: HAPair) => Undo>> = {
   },
   // The master keeps the old link while the new one comes.
   "crossing reconnect"(pair) {
-    pair.onDown(pair.slave, true);
-    pair.slave.end(true);
+    if (pair.slave.life === null) return null;
+    pair.end(pair.slave, true);
     pair.wantsStart.add(pair.slave);
     return () => {};
   },
   "slave stops following"({ slave }) {
-    slave.life?.client?.stop();
-    return () => slave.life?.client?.start();
+    const client = slave.life?.client;
+    if (client === null || client === undefined) return null;
+    client.stop();
+    return () => {
+      if (slave.life?.client === client) client.start();
+    };
   },
   "slave killed": (pair) => down(pair, pair.slave, false),
   "slave without power": (pair) => down(pair, pair.slave, true),
@@ -82,15 +88,15 @@ export const HA_FAULTS: Readonly<Record<string, (pair: HAPair) => Undo>> = {
     return () => void (slave.disk.faults.isReadOnly = false);
   },
   "slave cannot sync"(pair) {
-    const { faults } = pair.slave.disk;
+    const { slave } = pair;
+    const { faults } = slave.disk;
     faults.failSync = ({ path }) => isLogFile(path);
     return () => {
       faults.failSync = undefined;
       // What a failed sync leaves in the page cache may never get to the disk: a machine in
       // that state has to be started anew, not only its process.
-      pair.onDown(pair.slave, true);
-      pair.slave.end(true);
-      pair.wantsStart.add(pair.slave);
+      pair.end(slave, true);
+      pair.wantsStart.add(slave);
     };
   },
   "slow syncs"({ slave, random }) {
@@ -105,11 +111,12 @@ export const HA_FAULTS: Readonly<Record<string, (pair: HAPair) => Undo>> = {
     master.disk.faults.failRead = isLogFile;
     return () => void (master.disk.faults.failRead = undefined);
   },
-  "master's old files gone"({ master, random }) {
+  "master's old files gone"(pair) {
+    const { master, random } = pair;
     const queue = master.life?.store.commitLog.mappedFileQueue;
-    if (queue !== undefined) {
-      void queue.deleteFirstFiles(1 + random.nextInt(queue.files.length));
-    }
+    if (queue === undefined || queue.files.length === 0) return null;
+    pair.checker.onDeleted(master);
+    void queue.deleteFirstFiles(1 + random.nextInt(queue.files.length));
     return () => {};
   },
   "stranger"(pair) {

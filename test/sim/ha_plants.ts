@@ -2,13 +2,20 @@
 import type { HAService } from "../../src/ha/ha_service.ts";
 import type { LogComparison, MasterProbe } from "../../src/ha/master_probe.ts";
 import type { Clock } from "../../src/io/clock.ts";
+import type { ConnectionEvents } from "../../src/io/network.ts";
 import type { ReplicaLog } from "../../src/store/replica_log.ts";
+import type { HALife } from "./ha_life.ts";
+import type { HANode, HANodeOptions } from "./ha_node.ts";
+import { withoutHeaderCheck } from "./ha_wire.ts";
 
 export const HA_PLANTS = [
   "ack-before-append",
   "no-header-check",
   "no-comparison",
   "any-ack-believed",
+  "promotion-not-synced",
+  "promotion-not-written",
+  "no-fence",
 ] as const;
 export type HAPlant = typeof HA_PLANTS[number];
 
@@ -16,7 +23,7 @@ export type HAPlant = typeof HA_PLANTS[number];
 const LATE_MS = 30;
 
 /** ack-before-append: the log says that it has the bytes, and writes them later. */
-export function lateLog(log: ReplicaLog, clock: Clock): ReplicaLog {
+function lateLog(log: ReplicaLog, clock: Clock): ReplicaLog {
   let end = log.maxOffset;
   const late: Pick<
     ReplicaLog,
@@ -64,7 +71,7 @@ export function lateLog(log: ReplicaLog, clock: Clock): ReplicaLog {
 }
 
 /** no-comparison: every log is taken for a prefix of the master's. */
-export function blindProbe(probe: MasterProbe): MasterProbe {
+function blindProbe(probe: MasterProbe): MasterProbe {
   return {
     compare: async (address): Promise<LogComparison> => {
       const found = await probe.compare(address);
@@ -76,9 +83,51 @@ export function blindProbe(probe: MasterProbe): MasterProbe {
 }
 
 /** any-ack-believed: what anybody ever reported lifts the mark, and it never falls. */
-export function believeAnyAck(service: HAService, highest: () => number): void {
+function believeAnyAck(service: HAService, highest: () => number): void {
   const waits = service.groupTransferService;
   const onAcks = waits.onAcks.bind(waits);
   waits.onAcks = (slaves) =>
     onAcks([...slaves, { slaveAckOffset: highest(), coversFrom: 0 }]);
+}
+
+/** Puts one bug where it belongs; none: everything as it is. */
+export class HAPlanter {
+  #highestFake = -1;
+
+  constructor(private readonly plant: HAPlant | null) {}
+
+  options(): Partial<HANodeOptions> {
+    return this.plant === "ack-before-append" ? { wrapLog: lateLog } : {};
+  }
+
+  probe(probe: MasterProbe): MasterProbe {
+    return this.plant === "no-comparison" ? blindProbe(probe) : probe;
+  }
+
+  events(inner: ConnectionEvents, node: HANode): ConnectionEvents {
+    return this.plant === "no-header-check" && !node.isMaster
+      ? withoutHeaderCheck(inner, () => node.life!.store.maxPhyOffset)
+      : inner;
+  }
+
+  onFakeAck(offset: number): void {
+    this.#highestFake = Math.max(this.#highestFake, offset);
+  }
+
+  /** Around a promotion. */
+  onPromotion(node: HANode, isPromoted: boolean): void {
+    node.forgetsPromotion = isPromoted &&
+      this.plant === "promotion-not-written";
+    node.disk.faults.dropSync =
+      isPromoted && this.plant === "promotion-not-synced"
+        ? ({ path }) => path.includes("/commitlog")
+        : undefined;
+  }
+
+  onStarted(node: HANode, { fence, service }: HALife): void {
+    if (this.plant === "any-ack-believed" && node.isMaster) {
+      believeAnyAck(service, () => this.#highestFake);
+    }
+    if (this.plant === "no-fence") fence.refusal = () => null;
+  }
 }

@@ -77,6 +77,11 @@ export class SimNetwork {
     }
   }
 
+  /** True while connections between both are refused. */
+  isCut(one: string, other: string): boolean {
+    return this.#cuts.has(`${one} ${other}`);
+  }
+
   /** Undoes `partition` and `cut`. */
   heal(one: string, other: string): void {
     this.#cuts.delete(`${one} ${other}`);
