@@ -46,7 +46,7 @@ export function pairOf(
   };
   const pair = {} as { -readonly [P in keyof Pair]: Pair[P] };
   const common = {
-    ha: { ...DEFAULT_HA_OPTIONS, ...ha },
+    ha: { ...DEFAULT_HA_OPTIONS, haAutoReseed: false, ...ha },
     bootstrap: () => "min" as const,
     wrapProbe: (probe: MasterProbe): MasterProbe => ({
       compare: (address) => probe.compare(address),

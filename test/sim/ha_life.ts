@@ -82,6 +82,7 @@ export function assembleLife(
         promotedAtOffset: node.record?.promotedAtOffset ?? 0,
         minOffset: store.minPhyOffset,
         maxOffset: store.maxPhyOffset,
+        haAddress: identity.haServerAddr,
       }),
     }),
   ]);
@@ -112,6 +113,7 @@ function coordinatorOf(
     masterAddressOf: remotingOf,
     haBootstrap: () =>
       wasReseeded(node.disk, store.options) ? "min" : options.bootstrap(),
+    onMasterRole() {},
     onFileSizeAdopted() {},
     isFileSizeExplicit: true,
     selectOneMessageByOffset: (it) => store.selectOneMessageByOffset(it),
@@ -165,7 +167,7 @@ function fenceOf(
     namesrvAddrs: () => [],
     slaveCount: () => ha.slaveCount,
     followedMaster: () => ha.client.isTransferring ? ha.masterAddress : null,
-    onFenced: (reason) => void (ha.fencedReason = reason),
+    onFenced: (reason) => ha.fence(reason),
   });
 }
 
