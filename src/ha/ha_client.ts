@@ -56,6 +56,8 @@ export interface HAClientView {
   readonly lastWriteMs: number | null;
 }
 
+const EMPTY_REPEAT_MS = 200;
+
 const NOTHING: HAClientEffect[] = [];
 
 /** One per connection, made once the logs were compared. */
@@ -78,6 +80,7 @@ export class HAClient {
   /** <= #maxPhyOffset. */
   #flushedOffset: number;
   #reportedOffset: number | null = null;
+  #hasRepeated = false;
   #lastReadMs: number;
   #lastWriteMs: number | null = null;
 
@@ -152,8 +155,17 @@ export class HAClient {
     }
     if (this.#reportedOffset === null) return this.#firstReport(nowMs);
     const sinceMs = nowMs - this.#lastWriteMs!;
-    if (sinceMs < this.#options.haSendHeartbeatInterval) return NOTHING;
+    if (sinceMs < this.#reportInterval) return NOTHING;
+    this.#hasRepeated = true;
     return [this.#report(this.#reportedOffset, nowMs)];
+  }
+
+  /** A first report of 0 is repeated soon: a lone one may be a stranger's zeros. */
+  get #reportInterval(): number {
+    const { haSendHeartbeatInterval } = this.#options;
+    return this.#reportedOffset === 0 && !this.#hasRepeated
+      ? Math.min(EMPTY_REPEAT_MS, haSendHeartbeatInterval)
+      : haSendHeartbeatInterval;
   }
 
   /** The socket is closed, by whomever. */

@@ -28,6 +28,9 @@ import { TransferWindow } from "./transfer_window.ts";
 /** Bytes below which a cap is waited for. */
 const CAPPED_TRANSFER_SIZE_MIN = 4096;
 
+/** Later than that a report is one of its own, and not part of the first. */
+const REPEAT_MS_MIN = 50;
+
 const NOTHING: HAConnectionEffect[] = [];
 
 /** One per accepted link. */
@@ -43,6 +46,9 @@ export class HAConnection {
   #reason: string | null = null;
   #isSlave = false;
   #isDoubted = false;
+  /** When the first report came; null before. */
+  #firstReportMs: number | null = null;
+  #hasRepeated = false;
   #slaveRequestOffset = -1;
   #isMaybeEmpty = false;
   /** Where the first transfer began. */
@@ -88,6 +94,19 @@ export class HAConnection {
   /** Another link of the same host has begun. */
   doubt(): void {
     this.#isDoubted = true;
+  }
+
+  /** True once it has reported again: a stranger says its bytes and goes. */
+  get hasRepeated(): boolean {
+    return this.#hasRepeated;
+  }
+
+  /**
+   * True for a slave that has shown it: eight zero bytes of anybody are the exact end of an empty
+   * log. Only what is shown follows from it, since nothing is lost by such an ack.
+   */
+  get isProvenSlave(): boolean {
+    return this.#isSlave && (this.#slaveAckOffset > 0 || this.#hasRepeated);
   }
 
   /** -1 before the first report; counts while `isSlave`. */
@@ -214,6 +233,8 @@ export class HAConnection {
     effects: HAConnectionEffect[],
   ): void {
     this.#lastAckMs = nowMs;
+    this.#firstReportMs ??= nowMs;
+    this.#hasRepeated ||= nowMs - this.#firstReportMs >= REPEAT_MS_MIN;
     if (offset > log.maxOffset) {
       if (this.#slaveRequestOffset < 0) {
         this.#slaveRequestOffset = offset;

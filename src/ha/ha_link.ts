@@ -15,6 +15,7 @@ import type {
   LogBounds,
 } from "./ha_connection_effect.ts";
 import type { ReplicaLog } from "../store/replica_log.ts";
+import { HEAD_SIZE } from "./ha_strangers.ts";
 import {
   HATransferQueue,
   isOutgoing,
@@ -45,6 +46,8 @@ export class HALink implements ConnectionEvents {
   readonly connectedAt: number;
   /** Wall clock, milliseconds; null before the first. */
   lastAckAt: number | null = null;
+  /** The first bytes that came, to know a stranger by. */
+  head: Uint8Array = new Uint8Array(0);
   /** Begin of what the slave may have; null before its first report. */
   coversFrom: number | null = null;
   /** When the slave acknowledged more than before, or connected; monotonic, milliseconds. */
@@ -96,6 +99,7 @@ export class HALink implements ConnectionEvents {
     if (this.#isClosed) return;
     const { bounds, nowMs } = this.#now();
     this.#lastReadMs = nowMs;
+    if (this.head.length < HEAD_SIZE) this.#keepHead(bytes);
     if (!this.#admission.isAdmitted) return this.#admission.hold(bytes, nowMs);
     const rest = this.#admission.rest(bytes);
     this.#perform(this.machine.onBytes(rest, bounds, nowMs));
@@ -137,6 +141,18 @@ export class HALink implements ConnectionEvents {
     if (this.#isClosed) return;
     this.#connection.terminate();
     this.#end(reason, cause);
+  }
+
+  #keepHead(bytes: Uint8Array): void {
+    const head = new Uint8Array(
+      Math.min(HEAD_SIZE, this.head.length + bytes.length),
+    );
+    head.set(this.head);
+    head.set(
+      bytes.subarray(0, head.length - this.head.length),
+      this.head.length,
+    );
+    this.head = head;
   }
 
   #onAdmission(isNews: boolean): void {

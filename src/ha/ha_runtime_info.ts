@@ -54,7 +54,7 @@ export function connectionInfoOf(
   link: HALink,
 ): HAConnectionRuntimeInfo {
   const view = link.machine.view(service.monotonicMs());
-  const { isSlave, slaveAckOffset } = view;
+  const { slaveAckOffset } = view;
   return {
     addr: link.addr,
     state: link.refusal === null ? view.state : "SUSPEND",
@@ -66,7 +66,9 @@ export function connectionInfoOf(
     diff: slaveAckOffset === null
       ? null
       : Math.max(0, service.log.maxOffset - slaveAckOffset),
-    lagMs: isSlave ? Math.round(service.lagMsOf(link)) : null,
+    lagMs: link.machine.isProvenSlave
+      ? Math.round(service.lagMsOf(link))
+      : null,
     transferredByteInSecond: view.transferredByteInSecond,
     inFlightBytes: view.inFlightBytes,
     silentMs: Math.round(service.monotonicMs() - link.lastProgressMs),

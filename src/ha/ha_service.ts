@@ -11,7 +11,6 @@ import type { Clock } from "../io/clock.ts";
 import type { Logger } from "../io/logger.ts";
 import type { Connection, ConnectionEvents } from "../io/network.ts";
 import type { ReplicaLog } from "../store/replica_log.ts";
-import { DivergedSlaves } from "./diverged_slaves.ts";
 import {
   GroupTransferService,
   replicatedOffsetOf,
@@ -25,6 +24,7 @@ import type { AdmissionAnswer } from "./ha_admission.ts";
 import { HADrain } from "./ha_drain.ts";
 import { HAStrangers, hostOf } from "./ha_strangers.ts";
 import { LagMeter } from "./lag_meter.ts";
+import { LinkJudge } from "./link_judge.ts";
 import { SlaveLinks } from "./slave_links.ts";
 import {
   type AcksNeeded,
@@ -73,9 +73,9 @@ export class HAService implements HALinkHost {
   readonly #replicas: SyncReplicas;
   readonly #lag = new LagMeter();
   readonly #drain = new HADrain();
-  readonly #divergedSlaves = new DivergedSlaves();
   #options: HAOptions;
   readonly #strangers: HAStrangers;
+  readonly #judge: LinkJudge;
   #scratch: Uint8Array = new Uint8Array(0);
   #lastProblem: (HALinkProblem & { readonly atMs: number }) | null = null;
   #isPushPending = false;
@@ -86,6 +86,11 @@ export class HAService implements HALinkHost {
     this.log = ports.log;
     this.#options = options;
     this.#strangers = new HAStrangers(options.haAllowedPeers, ports.logger);
+    this.#judge = new LinkJudge(
+      ports.logger,
+      this.#slaveLinks,
+      this.#strangers,
+    );
     this.#replicas = new SyncReplicas(options, this.monotonicMs());
     this.groupTransferService = new GroupTransferService(
       options.haPendingSyncRequestsMax,
@@ -114,12 +119,15 @@ export class HAService implements HALinkHost {
   /** Slaves that cannot be served; one that was sent away is tried again and again. */
   problems(): HALinkProblem[] {
     const problems: HALinkProblem[] = [];
-    for (const { addr, machine, refusal } of this.#links) {
+    for (const link of this.#links) {
+      const { addr, machine, refusal } = link;
       if (refusal !== null) {
         problems.push({ addr, problem: "stalled", reason: refusal });
       }
       const { problem, reason } = machine.view(this.monotonicMs());
-      if (problem !== null) problems.push({ addr, problem, reason: reason! });
+      if (problem !== null && this.#judge.isBelieved(link)) {
+        problems.push({ addr, problem, reason: reason! });
+      }
     }
     const last = this.#lastProblem;
     if (last !== null && this.monotonicMs() - last.atMs < PROBLEM_SHOWN_MS) {
@@ -130,15 +138,14 @@ export class HAService implements HALinkHost {
 
   /** Slaves alive and in sync with the end of the log. */
   get inSyncSlaveNums(): number {
-    return this.#replicas.inSyncCount(
-      this.#slaveLinks.acks,
-      this.log.maxOffset,
-    );
+    let count = 0;
+    for (const link of this.#links) if (this.isInSync(link)) count++;
+    return count;
   }
 
   /** True when the link counts for a put that ends now. */
   isInSync({ machine }: HALink): boolean {
-    if (!machine.isSlave) return false;
+    if (!machine.isProvenSlave) return false;
     const acks = [machine.slaveAckOffset];
     return this.#replicas.inSyncCount(acks, this.log.maxOffset) === 1;
   }
@@ -193,7 +200,7 @@ export class HAService implements HALinkHost {
     const machine = new HAConnection(
       this.#options,
       nowMs,
-      (offset) => this.#divergedSlaves.has(host, offset),
+      (offset) => this.#judge.divergedSlaves.has(host, offset),
     );
     const link = new HALink(
       this,
@@ -270,6 +277,7 @@ export class HAService implements HALinkHost {
   onAcked(link: HALink): void {
     link.lastAckAt = this.#ports.clock.nowMs();
     link.lastProgressMs = this.monotonicMs();
+    this.#slaveLinks.onAcked(link);
     this.#onSlavesChanged();
   }
 
@@ -277,6 +285,7 @@ export class HAService implements HALinkHost {
     this.#slaveLinks.onState(link);
     const view = link.machine.view(this.monotonicMs());
     if (view.state === "SHUTDOWN") return; // Told when the link ends.
+    if (!this.#judge.mayTell(link, this.monotonicMs())) return;
     const message = `Slave ${link.addr} is in state ${view.state}` +
       (view.reason === null ? "" : `: ${view.reason}`);
     const fields = {
@@ -291,20 +300,13 @@ export class HAService implements HALinkHost {
   onClosed(link: HALink, reason: string, cause: HACloseCause | null): void {
     this.#links.delete(link);
     const view = link.machine.view(this.monotonicMs());
-    // Probes and strangers that never said a word of ours are not worth a line each.
-    if (view.slaveRequestOffset !== null) {
-      this.#ports.logger.warn(`Slave ${link.addr} is gone: ${reason}`, {
-        slave: link.addr,
-        slaveAckOffset: view.slaveAckOffset,
-      });
-    }
     if (cause === "protocol" || cause === "ack-beyond") {
       this.counters.protocolErrors++;
     }
-    if (view.problem !== null) {
+    if (this.#judge.onClosed(link, reason, cause, this.monotonicMs())) {
       this.#lastProblem = {
         addr: link.addr,
-        problem: view.problem,
+        problem: view.problem!,
         reason,
         atMs: this.monotonicMs(),
       };

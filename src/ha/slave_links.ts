@@ -11,9 +11,13 @@ import type { SlaveAck } from "./group_transfer_service.ts";
 import type { HALink } from "./ha_link.ts";
 import { hostOf } from "./ha_strangers.ts";
 
+/** Hosts remembered; a broker has a few slaves. */
+const SLAVE_HOSTS_MAX = 64;
+
 /** A view on the links of one HAService. */
 export class SlaveLinks {
   readonly #links: ReadonlySet<HALink>;
+  readonly #slaveHosts = new Set<string>();
   /** Null: to be asked again. */
   #acks: readonly number[] | null = null;
   /** Where the last slave began that was empty. */
@@ -21,6 +25,30 @@ export class SlaveLinks {
 
   constructor(links: ReadonlySet<HALink>) {
     this.#links = links;
+  }
+
+  /** A link has acked: there is a slave at that host. */
+  onAcked({ addr, machine }: HALink): void {
+    const host = hostOf(addr);
+    if (!machine.isProvenSlave || this.#slaveHosts.has(host)) return;
+    this.#slaveHosts.add(host);
+    if (this.#slaveHosts.size <= SLAVE_HOSTS_MAX) return;
+    const [oldest] = this.#slaveHosts;
+    this.#slaveHosts.delete(oldest!);
+  }
+
+  /** True when a link of that `host:port`'s host has been a slave. */
+  wasSlave(addr: string): boolean {
+    return this.#slaveHosts.has(hostOf(addr));
+  }
+
+  /** True when there was a slave at `host` and is none now. */
+  isGoneSlave(host: string): boolean {
+    if (!this.#slaveHosts.has(host)) return false;
+    for (const { addr, machine } of this.#links) {
+      if (machine.isSlave && hostOf(addr) === host) return false;
+    }
+    return true;
   }
 
   /** An ack, a state or a link has changed. */

@@ -20,7 +20,7 @@ import {
   FOREIGN_HEAD_SIZE,
   likelyProtocol,
   UNKNOWN_PROTOCOL,
-} from "./foreign_protocol.ts";
+} from "../base/foreign_protocol.ts";
 import { Outbox } from "./outbox.ts";
 import { type OutgoingHost, OutgoingRequests } from "./outgoing_requests.ts";
 import {

@@ -165,7 +165,7 @@ test("HAConnection names a first report beyond its end: the logs differ", () => 
 
 test("HAConnection does not feed a slave that was longer once", () => {
   const slaves = new DivergedSlaves();
-  slaves.add("10.0.0.2", 6000);
+  slaves.add("10.0.0.2", 6000, 0);
   const is = (offset: number) => slaves.has("10.0.0.2", offset);
   const log = boundsOf(7000);
   const same = new HAConnection(OPTIONS, 0, is);
@@ -180,7 +180,7 @@ test("HAConnection does not feed a slave that was longer once", () => {
     "transfer 6100+900",
   ]);
   assertEquals(slaves.has("10.0.0.3", 6000), false);
-  for (let offset = 0; offset < 64; offset++) slaves.add("10.0.0.9", offset);
+  for (let offset = 0; offset < 64; offset++) slaves.add("10.0.0.9", offset, 0);
   assertEquals(is(6000), false);
 });
 

@@ -121,3 +121,69 @@ test("Thousands of strangers leave nothing behind, and no slave drops", async ()
   assertEquals([...master.service.links].length, 1);
   assertEquals(pair.slave.life!.client!.view().reconnects, 0);
 });
+
+function reportOf(offset: number): Uint8Array {
+  const report = new Uint8Array(8);
+  new DataView(report.buffer).setBigInt64(0, BigInt(offset));
+  return report;
+}
+
+const IGNORE = { onData() {}, onDrain() {}, onClose() {} };
+
+test("A stranger's bytes are named once, and never make the pair diverged", async () => {
+  const pair = pairOf();
+  const { clock, network } = pair.world;
+  const master = (await pair.master.start())!;
+  const stranger = network.host("10.0.0.9");
+  const say = async (...parts: Uint8Array[]) => {
+    const at = { hostname: MASTER, port: HA_PORT };
+    const connection = await clock.complete(stranger.connect(at, IGNORE));
+    for (const it of parts) connection.write(it);
+    await clock.run(100);
+    return connection;
+  };
+  const zeros = await say(new Uint8Array(8), new Uint8Array(8));
+  const { service } = master;
+  assertEquals([...service.links].length, 1);
+  assertEquals(service.inSyncSlaveNums, 0, "eight zero bytes are no slave");
+  zeros.close();
+  await pair.slave.start();
+  await clock.run(1_000);
+  assertEquals(service.inSyncSlaveNums, 1);
+  await clock.complete(put(pair, 100));
+  for (let round = 0; round < 3; round++) {
+    await say(new TextEncoder().encode("GET / HTTP/1.1\r\n\r\n"));
+    await say(new TextEncoder().encode("SSH-2.0-OpenSSH_9.6\r\n"));
+    await say(reportOf(2 ** 40));
+    assertEquals(service.problems(), []);
+  }
+  for (const what of ["HTTP", "SSH", `reports ${2 ** 40}`]) {
+    const told = pair.master.logger.lines.map((it) => it.message)
+      .filter((it) => it.includes(what));
+    assertEquals(told.length, 1, `${what}: ${told}`);
+    assert(told[0]!.includes("10.0.0.9"), told[0]);
+  }
+});
+
+test("A slave that is longer comes back with the same, and is named", async () => {
+  const pair = pairOf();
+  const { clock, network } = pair.world;
+  const { service } = (await pair.master.start())!;
+  const longer = network.host("10.0.0.7");
+  const at = { hostname: MASTER, port: HA_PORT };
+  const problems: number[] = [];
+  for (let round = 0; round < 2; round++) {
+    const connection = await clock.complete(longer.connect(at, IGNORE));
+    connection.write(reportOf(5_000));
+    await clock.run(5_000);
+    problems.push(service.problems().length);
+  }
+  assertEquals(problems, [0, 1]);
+  assertEquals(service.problems()[0]!.problem, "diverged");
+  // The log grows past that end: what the slave has there is not what is here.
+  await clock.complete(put(pair, 10_000));
+  const again = await clock.complete(longer.connect(at, IGNORE));
+  again.write(reportOf(5_000));
+  await clock.run(1_000);
+  assertEquals([...service.links].length, 0);
+});

@@ -6,6 +6,10 @@ export const FOREIGN_HEAD_SIZE = 16;
 /** How the answer begins when nothing fits. */
 export const UNKNOWN_PROTOCOL = "an unknown protocol";
 
+/** A peer that took this port for the replication port. */
+export const HA_REPORT_PROTOCOL =
+  "the report of an HA slave (its port is listenPort+1)";
+
 interface Signature {
   /** Latin-1 text that the bytes begin with, at `offset`. */
   readonly text: string;
@@ -20,6 +24,7 @@ const SIGNATURES: readonly Signature[] = [
   { text: "PRI ", protocol: "HTTP/2 (gRPC?)" },
   ...["GET ", "POST", "PUT ", "HEAD", "DELE", "OPTI", "PATC", "CONN", "TRAC"]
     .map((text) => ({ text, protocol: HTTP })),
+  { text: "HTTP", protocol: HTTP },
   { text: "\x16\x03", protocol: "TLS (this port speaks plain text)" },
   { text: "PROX", protocol: "the PROXY protocol v1 of a load balancer" },
   {
@@ -44,7 +49,7 @@ const SIGNATURES: readonly Signature[] = [
   { text: "\xac\xed\0\x05", protocol: "Java serialization" },
   {
     text: "\0\0\0\0",
-    protocol: "the report of an HA slave (its port is listenPort+1)",
+    protocol: HA_REPORT_PROTOCOL,
   },
 ];
 
