@@ -1,5 +1,5 @@
 /** BrokerStartError: the broker cannot start; names the key, its value and the cure. */
-import { FileError } from "../io/file_system.ts";
+import { FileError, type FileErrorKind } from "../io/file_system.ts";
 
 /** A wrong setting, or a machine that does not fit it. */
 export class BrokerStartError extends Error {
@@ -25,9 +25,21 @@ export function startErrorOf(
     error.message,
     "storePathRootDir",
     storePathRootDir,
-    error.kind === "no-space"
-      ? "free space on that disk, or set storePathRootDir to another one"
-      : "set storePathRootDir to a folder that this user can write",
+    cureOf(error.kind),
     { cause: error },
   );
+}
+
+function cureOf(kind: FileErrorKind): string {
+  switch (kind) {
+    case "no-space":
+      return "free space on that disk, or set storePathRootDir to another one";
+    case "too-many-open":
+      return "raise the limit of open files of this process (ulimit -n), or lower storeOpenFilesMax";
+    case "io":
+    case "short-read":
+      return "check that disk, or set storePathRootDir to another one";
+    default:
+      return "set storePathRootDir to a folder that this user can write";
+  }
 }

@@ -115,6 +115,7 @@ export function hostFacts(context: CliContext): HostFacts {
   return {
     hostname: host.hostname(),
     homeDirectory: context.process.env.HOME ?? ".",
-    memoryLimitBytes: context.runtime.host.memoryLimitBytes(),
+    memoryLimitBytes: host.memoryLimitBytes(),
+    openFilesMax: host.openFilesMax(),
   };
 }

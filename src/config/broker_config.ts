@@ -29,8 +29,9 @@ import {
   remotingClientOptionsOf,
   remotingServerOptionsOf,
   serverBufferedBytes,
+  serverConnections,
 } from "./remoting_keys.ts";
-import { STORE_KEYS } from "./store_keys.ts";
+import { STORE_KEYS, storeOpenFiles } from "./store_keys.ts";
 
 /** All keys of `broker`, and `namesrvListenPort` of `standalone`. */
 export const BROKER_PROGRAM_KEYS = {
@@ -76,6 +77,8 @@ export interface HostFacts {
   readonly homeDirectory: string;
   /** Physical memory or the limit of the container, whichever is smaller. */
   readonly memoryLimitBytes: number;
+  /** Files and sockets of one process; Infinity when unknown. */
+  readonly openFilesMax: number;
 }
 
 /** Which defaults: Apache's, or those of a small machine on loopback. */
@@ -114,11 +117,14 @@ export function loadBrokerConfig(
   const namesrvAddr = profile === "standalone"
     ? undefined
     : input.env.NAMESRV_ADDR;
+  const servers = profile === "standalone" ? 2 : 1;
   const loaded = loadConfig(BROKER_PROGRAM_KEYS, input, {
     storePathRootDir: `${host.homeDirectory}/store`,
-    bufferedBytesMax: serverBufferedBytes(
-      host.memoryLimitBytes,
-      profile === "standalone" ? 2 : 1,
+    bufferedBytesMax: serverBufferedBytes(host.memoryLimitBytes, servers),
+    storeOpenFilesMax: storeOpenFiles(host.openFilesMax),
+    connectionsMax: serverConnections(
+      host.openFilesMax - storeOpenFiles(host.openFilesMax),
+      servers,
     ),
     brokerName: brokerNameOf(host.hostname),
     ...(namesrvAddr === undefined ? {} : { namesrvAddr }),

@@ -19,6 +19,7 @@ import {
   REMOTING_KEYS,
   remotingServerOptionsOf,
   serverBufferedBytes,
+  serverConnections,
 } from "./remoting_keys.ts";
 
 /** Every key of NamesrvOptions (reference 15.3). */
@@ -88,6 +89,7 @@ export function loadNamesrvConfig(
   const loaded = loadConfig(NAMESRV_PROGRAM_KEYS, input, {
     kvConfigPath: `${facts.homeDirectory}/namesrv/kvConfig.json`,
     bufferedBytesMax: serverBufferedBytes(facts.memoryLimitBytes, 1),
+    connectionsMax: serverConnections(facts.openFilesMax, 1),
     configStorePath: input.file?.name ?? "",
   });
   return { ...loaded, slices: namesrvSlices(loaded.values) };

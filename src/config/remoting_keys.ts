@@ -8,6 +8,10 @@ import { integer, millis, size, type ValuesOf } from "./config_key.ts";
 const MIB = 1024 * 1024;
 const BUFFERED_BYTES_MIN = 1 * MIB;
 const BUFFERED_BYTES_MAX = 128 * MIB;
+const CONNECTIONS_MIN = 16;
+const CONNECTIONS_MAX = 10_000;
+/** Open files that are neither of the store nor connections of clients. */
+const OTHER_OPEN_FILES = 64;
 /** What all servers of a process buffer together, as part of its memory. */
 const BUFFERED_MEMORY_PART = 8;
 
@@ -17,7 +21,11 @@ export const REMOTING_KEYS = {
     min: 4096,
     max: 256 * MIB,
   }),
-  connectionsMax: integer(10_000, "Connections of one port", { min: 1 }),
+  connectionsMax: integer(
+    CONNECTIONS_MAX,
+    "Connections of one port; by default no more than the limit of open files (ulimit -n) has room for",
+    { min: 1 },
+  ),
   bufferedBytesMax: size(
     BUFFERED_BYTES_MAX,
     "Received and unsent bytes of all connections of one server; all servers of a process together have at most an eighth of its memory by default",
@@ -67,6 +75,15 @@ export function serverBufferedBytes(
 ): number {
   const share = Math.floor(memoryLimitBytes / BUFFERED_MEMORY_PART / servers);
   return Math.max(BUFFERED_BYTES_MIN, Math.min(BUFFERED_BYTES_MAX, share));
+}
+
+/** The default of `connectionsMax` where `servers` share `openFilesMax` files and sockets. */
+export function serverConnections(
+  openFilesMax: number,
+  servers: number,
+): number {
+  const share = Math.floor((openFilesMax - OTHER_OPEN_FILES) / servers);
+  return Math.max(CONNECTIONS_MIN, Math.min(CONNECTIONS_MAX, share));
 }
 
 type RemotingValues = ValuesOf<typeof REMOTING_KEYS>;

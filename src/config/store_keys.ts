@@ -14,6 +14,14 @@ import {
 const LIVE = { isLive: true } as const;
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
+const STORE_OPEN_FILES_MIN = 16;
+const STORE_OPEN_FILES_MAX = 512;
+
+/** The default of `storeOpenFilesMax`: the rest is for sockets. */
+export function storeOpenFiles(openFilesMax: number): number {
+  const half = Math.floor(openFilesMax / 2);
+  return Math.max(STORE_OPEN_FILES_MIN, Math.min(STORE_OPEN_FILES_MAX, half));
+}
 
 /** `04`, or several hours separated by `;`. */
 function deleteWhenError(value: string): string | undefined {
@@ -173,7 +181,11 @@ const READ_KEYS = {
 
 const LIMIT_KEYS = {
   maxStoreBytes: size(0, "Bytes of all commit log files; 0: no limit", LIVE),
-  storeOpenFilesMax: integer(512, "Store files open at once", { min: 16 }),
+  storeOpenFilesMax: integer(
+    STORE_OPEN_FILES_MAX,
+    "Store files open at once; by default at most half of the limit of open files (ulimit -n)",
+    { min: STORE_OPEN_FILES_MIN },
+  ),
   pendingSyncPutsMax: integer(100_000, "SYNC_FLUSH puts waiting at once", {
     ...LIVE,
     min: 1,

@@ -16,6 +16,8 @@ export interface Host {
   cpuCount(): number;
   /** Physical memory or the cgroup's limit, whichever is smaller, in bytes. */
   memoryLimitBytes(): number;
+  /** Files and sockets that this process may have open at once; Infinity when unknown. */
+  openFilesMax(): number;
   /** Resident set of this process in bytes. */
   residentBytes(): number;
   /** CPU seconds (user + system) used by this process. */

@@ -9,6 +9,7 @@ import {
 import process from "node:process";
 import type { Host, HostAddress } from "../io/host.ts";
 import { cgroupMemoryLimit } from "./cgroup.ts";
+import { openFilesLimit } from "./open_files_limit.ts";
 
 /** The machine that this process runs on. */
 export class NodeHost implements Host {
@@ -35,6 +36,10 @@ export class NodeHost implements Host {
 
   memoryLimitBytes(): number {
     return Math.min(totalmem(), cgroupMemoryLimit(readIfThere));
+  }
+
+  openFilesMax(): number {
+    return openFilesLimit(readIfThere);
   }
 
   residentBytes(): number {

@@ -23,6 +23,7 @@ const HOST = {
   hostname: "edge-7",
   homeDirectory: "/home/rocket",
   memoryLimitBytes: 8 * 1024 ** 3,
+  openFilesMax: Infinity,
 };
 
 function load(
@@ -309,6 +310,26 @@ test("loadBrokerConfig() buffers at most an eighth of a small machine's memory",
     );
     assertEquals(slices.remotingServer.bufferedBytesMax, buffered * MIB);
     assertEquals(values.bufferedBytesMax, buffered * MIB);
+  }
+});
+
+test("loadBrokerConfig() leaves room for sockets below the limit of open files", () => {
+  const limits: [number, ConfigProfile, number, number][] = [
+    [Infinity, "apache", 512, 10_000],
+    [20_000, "standalone", 512, 9_712],
+    [1024, "apache", 512, 448],
+    [512, "apache", 256, 192],
+    [512, "standalone", 256, 96],
+    [40, "apache", 20, 16],
+  ];
+  for (const [openFilesMax, profile, files, connections] of limits) {
+    const { slices } = loadBrokerConfig(
+      { env: {}, settings: [] },
+      profile,
+      { ...HOST, openFilesMax },
+    );
+    assertEquals(slices.store.storeOpenFilesMax, files);
+    assertEquals(slices.remotingServer.connectionsMax, connections);
   }
 });
 

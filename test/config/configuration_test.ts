@@ -39,6 +39,7 @@ function open(
         hostname: "h",
         homeDirectory: "/home",
         memoryLimitBytes: 8 * 1024 ** 3,
+        openFilesMax: Infinity,
       },
     );
   let nowMs = 1_000;

@@ -9,6 +9,7 @@ const HOST = {
   hostname: "h",
   homeDirectory: "/home/rocket",
   memoryLimitBytes: 8 * 1024 ** 3,
+  openFilesMax: Infinity,
 };
 
 test("loadNamesrvConfig() defaults are those of the room", () => {

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertGreater } from "@std/assert";
 import { describe, it } from "node:test";
 import process from "node:process";
 import { cgroupMemoryLimit } from "../../src/runtime/cgroup.ts";
+import { openFilesLimit } from "../../src/runtime/open_files_limit.ts";
 import { openRuntime } from "#runtime";
 
 /** A machine of these files. */
@@ -16,6 +17,7 @@ describe("Host", () => {
     assertGreater(host.residentBytes(), 1024 * 1024);
     assertGreater(host.memoryLimitBytes(), host.residentBytes());
     assertGreater(host.cpuSeconds(), 0);
+    assertGreater(host.openFilesMax(), 0);
   });
 
   it("lists addresses with their family", () => {
@@ -23,6 +25,25 @@ describe("Host", () => {
     const loopback = addresses.find((it) => it.address === "127.0.0.1");
     assertEquals(loopback?.family, 4);
     assertEquals(loopback?.isLoopback, true);
+  });
+});
+
+describe("openFilesLimit()", () => {
+  const limits = (soft: string) =>
+    files({
+      "/proc/self/limits":
+        "Limit                     Soft Limit           Hard Limit           Units     \n" +
+        `Max processes             31190                31190                processes \n` +
+        `Max open files            ${soft}                 4096                 files     \n`,
+    });
+
+  it("is the soft limit", () => {
+    assertEquals(openFilesLimit(limits("512")), 512);
+  });
+
+  it("is Infinity where nothing limits, or nobody tells", () => {
+    assertEquals(openFilesLimit(limits("unlimited")), Infinity);
+    assertEquals(openFilesLimit(() => undefined), Infinity);
   });
 });
 
