@@ -127,7 +127,11 @@ export class StoreParts {
       adoptFileSize: (size) => this.#adoptFileSize(size),
       lastRecord: () => this.dispatcher.lastRecord,
     });
-    this.#replicaDispatch = new ReplicaDispatch(this.reading.hotBytesMax);
+    this.#replicaDispatch = new ReplicaDispatch(
+      log,
+      this.reput,
+      this.reading.hotBytesMax,
+    );
     this.#indexCatchUp = new IndexCatchUp(
       log,
       index,
@@ -186,8 +190,8 @@ export class StoreParts {
   }
 
   tick(nowMs: number): void {
-    if (!this.#replicaDispatch.isBulk) this.doReput();
-    this.#replicaDispatch.tick();
+    if (!this.#replicaDispatch.isBusy) this.doReput();
+    if (this.#isSlave()) this.#replicaDispatch.tick();
     this.dispatcher.endBatch();
     if (this.#waitsForSlaves()) {
       this.files.checkpoint.noteConfirmPhyOffset(this.confirmOffset());
@@ -204,6 +208,7 @@ export class StoreParts {
   /** Refuses writes and makes everything durable; true when the stop is clean. */
   async shutdown(): Promise<boolean> {
     this.flags.set("shutdown", "The store is shutting down");
+    this.#replicaDispatch.stop();
     // Visible after the sync means dispatched after the sync.
     if (this.#unfinished.isOwed) return false;
     if (!await this.flushing.flushQueues.flush()) return false;
@@ -305,10 +310,7 @@ export class StoreParts {
     if (this.options.flushDiskType === "SYNC_FLUSH") {
       this.flushing.groupCommit.wakeup();
     }
-    const { dispatchBehindBytes } = this.reput;
-    this.reput.doReput(
-      this.#replicaDispatch.onArrived(bytes.length, dispatchBehindBytes),
-    );
+    this.#replicaDispatch.onAppended(bytes.length);
     return true;
   }
 

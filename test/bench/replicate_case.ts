@@ -136,7 +136,7 @@ async function catchUp(
   const { kind } = pair;
   const folder = `${source.folder}/s`;
   copyStore(`${source.folder}/seed`, folder);
-  settleDisk();
+  settleDisk(source.folder, endOffset);
   resetPeak(master.pid);
   const slave = await startBroker(pair, folder, "SLAVE", master);
   try {
@@ -173,7 +173,7 @@ async function bareCopy(
   { master, folder, endOffset }: Source,
 ): Promise<void> {
   const program = [BUN, "test/bench/bare_copy.ts"];
-  settleDisk();
+  settleDisk(folder, endOffset);
   const source = Bun.spawn(
     [...program, "source", master.logFolder, String(endOffset)],
     { stdout: "pipe", stderr: "inherit" },
@@ -219,9 +219,22 @@ function inMb(bytes: number): string {
   return `${(bytes / 1e6).toFixed(0)} MB`;
 }
 
-/** What was written before must not be written to the disk during the next measurement. */
-function settleDisk(): void {
+/**
+ * The same beginning for everyone: nothing is left to be written to the disk, and the memory that
+ * the page cache is going to take has just been used (a hypervisor gives fresh memory slowly).
+ */
+function settleDisk(folder: string, bytes: number): void {
   Bun.spawnSync(["sync"]);
+  const path = `${folder}/settle`;
+  const count = Math.ceil(bytes / MIB);
+  Bun.spawnSync([
+    "dd",
+    "if=/dev/zero",
+    `of=${path}`,
+    "bs=1M",
+    `count=${count}`,
+  ]);
+  rmSync(path, { force: true });
 }
 
 /** A steady load alone, then while slaves catch up, one after the other. */
