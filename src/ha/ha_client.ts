@@ -60,6 +60,9 @@ const EMPTY_REPEAT_MS = 200;
 
 const NOTHING: HAClientEffect[] = [];
 
+/** A report costs both sides as much as the append of a large part: parts share one. */
+const PART_REPORT_MS = 100;
+
 /** One per connection, made once the logs were compared. */
 export class HAClient {
   readonly #options: HAClientOptions;
@@ -128,9 +131,9 @@ export class HAClient {
     this.#flushedOffset = flushedOffset;
     if (this.#reportedOffset === null) return this.#firstReport(nowMs);
     if (this.#state !== "TRANSFER" || this.#isEmpty) return NOTHING;
-    const offset = this.#ackOffset();
-    if (offset <= this.#reportedOffset) return NOTHING;
-    return [this.#report(offset, nowMs)];
+    const isPart = this.#decoder.isInBody;
+    if (isPart && nowMs - this.#lastWriteMs! < PART_REPORT_MS) return NOTHING;
+    return this.#reportOfAppended(nowMs);
   }
 
   /** An append failed: nothing more is taken from this link. */
@@ -155,6 +158,10 @@ export class HAClient {
     }
     if (this.#reportedOffset === null) return this.#firstReport(nowMs);
     const sinceMs = nowMs - this.#lastWriteMs!;
+    if (sinceMs >= PART_REPORT_MS && this.#state === "TRANSFER") {
+      const reports = this.#reportOfAppended(nowMs);
+      if (reports.length > 0) return reports;
+    }
     if (sinceMs < this.#reportInterval) return NOTHING;
     this.#hasRepeated = true;
     return [this.#report(this.#reportedOffset, nowMs)];
@@ -195,6 +202,12 @@ export class HAClient {
     effects.push(this.#report(this.#nextOffset, nowMs));
     this.#lastReadMs = nowMs; // Until now the master had nothing to say.
     return effects;
+  }
+
+  #reportOfAppended(nowMs: number): HAClientEffect[] {
+    const offset = this.#ackOffset();
+    if (this.#isEmpty || offset <= this.#reportedOffset!) return NOTHING;
+    return [this.#report(offset, nowMs)];
   }
 
   #ackOffset(): number {

@@ -86,6 +86,11 @@ export class TransferDecoder {
   #headerSize = 0;
   #bodyLeft = 0;
 
+  /** True between the first and the last byte of a body. */
+  get isInBody(): boolean {
+    return this.#bodyLeft > 0;
+  }
+
   /** Throws `HAFrameError`, and whatever the sink throws; the stream is then useless. */
   push(bytes: Uint8Array, sink: TransferSink): void {
     for (let from = 0; from < bytes.length;) {

@@ -92,7 +92,9 @@ export class StoreParts {
           : this.putService.lastStoreTimestamp,
       dispatchedTimestamp: () => this.dispatcher.lastStoreTimestamp,
       confirmOffset: () => this.confirmOffset(),
-      onFlushed: () => this.doReput(),
+      onFlushed: () => {
+        if (!this.#replicaDispatch.isBusy) this.doReput();
+      },
     }, options);
     this.putService = new PutMessageService({
       clock,

@@ -35,6 +35,20 @@ test("HAClient reports only what is appended, once per growth", () => {
   assertEquals(client.onAppended(5100, 0, 3), []);
 });
 
+test("HAClient reports a body once it is whole, its parts every 100 ms", () => {
+  const client = asking(5000);
+  const body = transfer(5000, new Uint8Array(3000));
+  client.onBytes(body.subarray(0, 1012), 1);
+  assertEquals(client.onAppended(6000, 0, 1), []);
+  assertEquals(client.tick(99), []);
+  assertEquals(linesOf(client.tick(100)), ["report 6000"]);
+  client.onBytes(body.subarray(1012, 2012), 150);
+  assertEquals(client.onAppended(7000, 0, 150), []);
+  client.onBytes(body.subarray(2012), 151);
+  assertEquals(linesOf(client.onAppended(8000, 0, 151)), ["report 8000"]);
+  assertEquals(client.tick(300), []);
+});
+
 test("HAClient appends the same bytes whatever the cuts", () => {
   const random = new SimRandom(3);
   const bodies = [100, 0, 1, 300].map((size) => random.bytes(size));
