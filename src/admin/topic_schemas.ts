@@ -1,5 +1,6 @@
 /** Schemas of /admin/topics: the door, and the OpenAPI document. */
 import { createRoute, z } from "@hono/zod-openapi";
+import { isPropertyText } from "../model/message_properties.ts";
 import { PROBLEM_RESPONSE } from "./problem.ts";
 
 const QUEUES_MAX = 65_535;
@@ -38,13 +39,17 @@ const PutTopicSchema = z.strictObject({
   attributes: z.record(z.string(), z.string()).optional(),
 }).openapi("PutTopic");
 
+const PropertyText = z.string().refine(isPropertyText, {
+  error: "give a text without the control characters 1 and 2",
+});
+
 const SendSchema = z.strictObject({
   body: z.string(),
   encoding: z.enum(["text", "base64"]).default("text"),
-  tag: z.string().min(1).optional(),
-  keys: z.array(z.string().regex(/^\S+$/, "give a key without spaces"))
+  tag: PropertyText.min(1).optional(),
+  keys: z.array(PropertyText.regex(/^\S+$/, "give a key without spaces"))
     .default([]),
-  properties: z.record(z.string(), z.string()).default({}),
+  properties: z.record(PropertyText.min(1), PropertyText).default({}),
   delayLevel: z.int().min(0).max(18).default(0),
   queueId: z.int().min(0).optional(),
 }).openapi("SendMessage");

@@ -116,7 +116,10 @@ export class SendTopics {
     if (topicConfig === undefined) {
       return {
         code: ResponseCode.TOPIC_NOT_EXIST,
-        remark: `topic[${shown(topic)}] not exist, apply first please!`,
+        remark: `topic[${shown(topic)}] not exist, apply first please!` +
+          (header.defaultTopicQueueNums < 1
+            ? ` None is made with defaultTopicQueueNums=${header.defaultTopicQueueNums}.`
+            : ""),
       };
     }
     return queueError(header.queueId, topicConfig) ?? topicConfig;

@@ -251,10 +251,9 @@ export class TopicConfigManager {
       return undefined;
     }
     if (topicError(topic) !== undefined || this.#isFull()) return undefined;
-    const queueNums = Math.max(
-      0,
-      Math.min(defaultTopicQueueNums, template.writeQueueNums),
-    );
+    const queueNums = Math.min(defaultTopicQueueNums, template.writeQueueNums);
+    // Apache makes it; nothing can be written to it, and it would be there for good.
+    if (queueNums < 1) return undefined;
     return this.createTopicIfAbsent(createTopicConfig(topic, {
       readQueueNums: queueNums,
       writeQueueNums: queueNums,

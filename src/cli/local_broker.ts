@@ -52,7 +52,7 @@ export class LocalBroker {
     const response = await this.#send(createRequest(code, extFields, body));
     if (accepted.includes(response.code)) return response;
     throw new ProblemError(
-      STATUS_BY_CODE.get(response.code) ?? 500,
+      STATUS_BY_CODE.get(response.code) ?? this.#otherStatus,
       response.remark || `The broker answered code ${response.code}`,
     );
   }
@@ -60,6 +60,14 @@ export class LocalBroker {
   async close(): Promise<void> {
     this.#timer?.cancel();
     await this.#client?.close();
+  }
+
+  /** Slaves and fenced masters refuse changes: there is another place for them. */
+  get #otherStatus(): ProblemStatus {
+    const { broker } = this.#running;
+    const isReadOnly = broker.ha.role === "SLAVE" ||
+      broker.fence.fencedReason !== null;
+    return isReadOnly ? 409 : 500;
   }
 
   async #send(request: RemotingCommand): Promise<RemotingCommand> {

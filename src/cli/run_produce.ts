@@ -4,6 +4,7 @@ import type { MQClientInstance } from "../client/mq_client_instance.ts";
 import { DEFAULT_PRODUCER_OPTIONS, Producer } from "../client/producer.ts";
 import type { SendResult } from "../client/send_result.ts";
 import { FileError } from "../io/file_system.ts";
+import { isPropertyText } from "../model/message_properties.ts";
 import { topicError } from "../model/validators.ts";
 import { type CliContext, printLine } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
@@ -24,6 +25,7 @@ export async function produce(
   const wrong = topicError(topic);
   if (wrong !== undefined) throw new CliError(wrong, 2);
   checkKeys(flags.key);
+  checkTexts([flags.tag ?? "", ...flags.key, ...flags.property]);
   const message: Message = {
     topic,
     body: await bodyOf(context, body, flags),
@@ -109,6 +111,18 @@ function checkKeys(keys: readonly string[]): void {
     `Cannot use --key ${
       JSON.stringify(key)
     }: a key is not empty and holds no space; repeat --key for several`,
+    2,
+  );
+}
+
+/** A text with a separator would be several properties. */
+function checkTexts(texts: readonly string[]): void {
+  const wrong = texts.find((it) => !isPropertyText(it));
+  if (wrong === undefined) return;
+  throw new CliError(
+    `Cannot use ${
+      JSON.stringify(wrong)
+    } in a tag, key or property: it holds the control character 1 or 2`,
     2,
   );
 }

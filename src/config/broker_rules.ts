@@ -34,13 +34,7 @@ export function checkBrokerRules(values: BrokerValues, origins: Origins): void {
       `give 0 (no limit), or at least one file of mappedFileSizeCommitLog=${values.mappedFileSizeCommitLog}`,
     );
   }
-  // A record is the body, up to 128 KiB of topic and properties, and the file's end mark.
-  if (values.maxMessageSize + 192 * 1024 > values.mappedFileSizeCommitLog) {
-    refuse(
-      "maxMessageSize",
-      `a message must fit into one file of mappedFileSizeCommitLog=${values.mappedFileSizeCommitLog}`,
-    );
-  }
+  checkSizes(values, origins, refuse);
   throwFirst(errors);
 }
 
@@ -57,6 +51,32 @@ export function checkRoleChange(
       ? "this broker is a SLAVE; `pocketmq ha promote` makes it a master"
       : `this broker is a ${from}; \`pocketmq ha demote\` makes it a SLAVE`,
   );
+}
+
+/** Bytes of a record beside its body: topic, properties, and the file's end mark. */
+const RECORD_OVERHEAD = 192 * 1024;
+
+/** A message must fit into one file; the key that somebody has set is to blame. */
+function checkSizes(
+  { mappedFileSizeCommitLog, maxMessageSize }: BrokerValues,
+  origins: Origins,
+  refuse: Refuse,
+): void {
+  const least = maxMessageSize + RECORD_OVERHEAD;
+  if (least <= mappedFileSizeCommitLog) return;
+  if (origins.maxMessageSize?.kind === "default") {
+    const most = mappedFileSizeCommitLog - RECORD_OVERHEAD;
+    const lower = most > 0 ? `, or set maxMessageSize=${most} or less` : "";
+    refuse(
+      "mappedFileSizeCommitLog",
+      `a message of maxMessageSize=${maxMessageSize} and its properties must fit into one file: give ${least} or more${lower}`,
+    );
+  } else {
+    refuse(
+      "maxMessageSize",
+      `a message must fit into one file of mappedFileSizeCommitLog=${mappedFileSizeCommitLog}`,
+    );
+  }
 }
 
 type Refuse = (key: keyof BrokerValues & string, hint: string) => void;

@@ -66,6 +66,12 @@ export function decodeProperties(text: string): Map<string, string> {
   return properties;
 }
 
+/** False for a text that would end its property and begin another. */
+export function isPropertyText(text: string): boolean {
+  return !text.includes(NAME_VALUE_SEPARATOR) &&
+    !text.includes(PROPERTY_SEPARATOR);
+}
+
 /** The encoded form of `entries`, in their order, with the final separator. */
 export function encodeProperties(
   entries: Iterable<readonly [string, string]>,

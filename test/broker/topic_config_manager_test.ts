@@ -137,8 +137,12 @@ test("createTopicInSendMessageMethod() follows the template", () => {
   assertEquals(topics.dataVersion.counter, before.counter + 1);
   const wide = topics.createTopicInSendMessageMethod("W", "TBW102", "x", 99, 0);
   assertEquals(wide?.writeQueueNums, 8);
-  const none = topics.createTopicInSendMessageMethod("N", "TBW102", "x", -4, 0);
-  assertEquals(none?.writeQueueNums, 0);
+  for (const queueNums of [0, -4]) {
+    assertEquals(
+      topics.createTopicInSendMessageMethod("N", "TBW102", "x", queueNums, 0),
+      undefined,
+    );
+  }
   assertEquals(
     topics.createTopicInSendMessageMethod("X", "T", "x", 4, 0),
     undefined,

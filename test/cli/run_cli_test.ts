@@ -72,6 +72,10 @@ const USAGE_ERRORS: readonly [args: string[], includes: string][] = [
     "pocketmq: Cannot open /nonexistent/body: there is no such file",
   ],
   [["produce", "T", "x", "--key", "a b"], 'Cannot use --key "a b": a key'],
+  [
+    ["produce", "T", "x", "--property", "a=b\u0002WAIT\u0001false"],
+    "character",
+  ],
   [["produce", "T", "x", "--key", ""], 'Cannot use --key "": a key'],
   [
     ["produce", "T", "--size", "x"],

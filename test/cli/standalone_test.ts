@@ -283,6 +283,27 @@ test("standalone answers on its admin port", () =>
     assert(detail.startsWith("Not changed: listenPort needs a restart"));
   }));
 
+test("a slave answers a change on its admin port with 409", async () => {
+  const store = mkdtempSync(`${tmpdir()}/pocketmq-test-`);
+  const slave = await startServer([
+    ...["broker", "--store", store, "--bind", "127.0.0.1"],
+    ...["--listen-port", "0", "--admin-port", "0"],
+    ...["brokerRole=SLAVE", "brokerId=1", "haMasterAddress=127.0.0.1:1"]
+      .flatMap((it) => ["--set", it]),
+  ]);
+  try {
+    const url = `http://${slave.listeners.admin}/admin/topics/T`;
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(url, { method: "PUT", headers, body: "{}" });
+    const { detail } = await answer.json();
+    assertEquals(answer.status, 409);
+    assert(detail.startsWith("This broker is a slave"), detail);
+  } finally {
+    await slave.stop();
+    rmSync(store, { recursive: true, force: true });
+  }
+});
+
 test("a port in use and a store in use end a second start with 2", () =>
   withServer(async ({ listeners }, store) => {
     const other = mkdtempSync(`${tmpdir()}/pocketmq-test-`);

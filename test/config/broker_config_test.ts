@@ -215,6 +215,10 @@ const BAD: readonly [file: string, includes: readonly string[]][] = [
   ["haSyncMode=maybe", ["haSyncMode=maybe", "strict, degrade, async"]],
   ["inSyncReplicas=0", ["inSyncReplicas=0", "from 1"]],
   ["maxMessageSize=64M\nmappedFileSizeCommitLog=1M", ["one file"]],
+  [
+    "mappedFileSizeCommitLog=65536",
+    ["mappedFileSizeCommitLog=65536", "give 4390912 or more"],
+  ],
   ["storePathCommitLog=/a,/b", ["storePathCommitLog=/a,/b", "not a list"]],
   ["diskSpaceWarningLevelRatio=50", ["diskSpaceCleanForciblyRatio=85"]],
 ];
