@@ -225,6 +225,7 @@ export class HAService implements HALinkHost {
     for (const link of [...this.#links]) link.tick();
     this.#onSlaves();
     this.groupTransferService.tick(this.#slaveLinks.slaves, this.monotonicMs());
+    this.#lookAtDrain();
   }
 
   reconfigure(options: HAOptions): void {

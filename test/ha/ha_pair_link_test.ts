@@ -164,3 +164,16 @@ test("A slave whose next bytes are deleted under it asks again, and says why", a
   assertEquals(view.problem, "needs-reseed", view.reason ?? "");
   assert(slave.store.maxPhyOffset < master.store.minPhyOffset);
 });
+
+test("A slave that says nothing keeps a stop waiting for no longer than the drain may take", async () => {
+  const pair = pairOf();
+  const { clock, network } = pair.world;
+  const master = (await pair.master.start())!;
+  await pair.slave.start();
+  await clock.run(1_000);
+  network.partition(MASTER, SLAVE);
+  void put(pair, 100);
+  const startedMs = clock.monotonicMs();
+  await clock.complete(master.ha.stop(2_000));
+  assert(clock.monotonicMs() - startedMs <= 2_100);
+});

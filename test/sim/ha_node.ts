@@ -62,7 +62,6 @@ export type Promotion = (maxPhyOffset: number) => HARoleRecord;
 export class HANode {
   readonly disk: SimFileSystem;
   readonly logger = new SimLogger();
-  readonly roleFile: HARoleFile;
   readonly reseed: HAReseed;
   life: HALife | null = null;
   /** It is about to start again by itself. */
@@ -83,12 +82,13 @@ export class HANode {
       clock: world.clock,
       directories: ["/data"],
     });
-    this.roleFile = new HARoleFile(
-      this.disk,
-      options.store.storePathRootDir,
-      this.logger,
-    );
     this.reseed = new HAReseed(this.#reseeded(), this.surgeryPorts);
+  }
+
+  /** A new one for each process: a dead one may be in the middle of a write. */
+  get roleFile(): HARoleFile {
+    const { storePathRootDir } = this.options.store;
+    return new HARoleFile(this.disk, storePathRootDir, this.logger);
   }
 
   get address(): string {
