@@ -151,7 +151,7 @@ test("haSyncMode=degrade acknowledges alone after a while, says so, and waits ag
   withTempDirectory(async (folder) => {
     const master = await startMaster(`${folder}/m`, {
       broker: { brokerRole: "SYNC_MASTER" },
-      ha: { haSyncMode: "degrade", haDegradeAfterMs: 300 },
+      ha: { haSyncMode: "degrade", haDegradeAfterMs: 1_000 },
     });
     assertEquals(await sends(master, 1), [11]);
     const { ha } = master.controller;
