@@ -86,5 +86,7 @@ export interface FileSystem {
   syncDirectory(path: string): Promise<void>;
   /** Takes the POSIX record lock on byte 0 of `path` (as Java's FileLock), or throws `locked`. */
   lock(path: string): FileLock;
+  /** Throws `FileError` when this process may not make or remove names in the folder. */
+  checkWritable(directory: string): void;
   diskSpace(path: string): { totalBytes: number; freeBytes: number };
 }

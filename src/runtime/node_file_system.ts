@@ -1,5 +1,6 @@
 /** NodeFileSystem: the FileSystem port over node:fs, for both runtimes. */
 import {
+  accessSync,
   closeSync,
   constants,
   lstatSync,
@@ -134,6 +135,14 @@ export class NodeFileSystem implements FileSystem {
         if (lockedPaths.delete(realPath)) closeSync(descriptor);
       },
     };
+  }
+
+  checkWritable(directory: string): void {
+    attempt(
+      "write into",
+      directory,
+      () => accessSync(directory, constants.W_OK | constants.X_OK),
+    );
   }
 
   diskSpace(path: string): { totalBytes: number; freeBytes: number } {

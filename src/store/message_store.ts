@@ -25,6 +25,7 @@ import type { QueryMessageResult } from "./query_message_service.ts";
 import { finishPendingCut } from "./log_cut.ts";
 import { checkLogFiles } from "./log_file_check.ts";
 import type { ReplicaLog } from "./replica_log.ts";
+import { checkStoreFolders } from "./store_folders.ts";
 import { StoreFileError } from "./store_file_error.ts";
 import { hasAbortFile, lockStore, removeAbortFile } from "./store_lock.ts";
 import type { MessageStoreOptions } from "./store_options.ts";
@@ -81,6 +82,7 @@ export class MessageStore {
     const root = this.options.storePathRootDir;
     this.#lock = await lockStore(fileSystem, root);
     try {
+      checkStoreFolders(fileSystem, this.options);
       await finishPendingCut(fileSystem, this.options, this.#ports.logger);
       await checkLogFiles(fileSystem, parts.options);
       if (this.#startError !== undefined) throw this.#startError;

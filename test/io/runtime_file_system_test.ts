@@ -8,7 +8,14 @@ import {
 } from "@std/assert";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, openSync, read, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  openSync,
+  read,
+  writeSync,
+} from "node:fs";
 import process from "node:process";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -126,6 +133,27 @@ describe("FileSystem on a real disk", () => {
       assertEquals(error.errno, "EINVAL"); // A pipe cannot be synced.
       assertStringIncludes(error.message, fifo);
       file.close();
+    });
+  });
+
+  it("checkWritable() asks the system for a folder", async () => {
+    await withTempDirectory((directory) => {
+      const { fileSystem } = openRuntime();
+      fileSystem.checkWritable(directory);
+      const missing = `${directory}/missing`;
+      const gone = assertThrows(
+        () => fileSystem.checkWritable(missing),
+        FileError,
+      );
+      assertEquals([gone.kind, gone.path], ["not-found", missing]);
+      if (process.getuid?.() === 0) return; // Root may write anywhere.
+      chmodSync(directory, 0o500);
+      const denied = assertThrows(
+        () => fileSystem.checkWritable(directory),
+        FileError,
+      );
+      assertEquals(denied.kind, "denied");
+      chmodSync(directory, 0o700);
     });
   });
 

@@ -18,6 +18,8 @@ export class SimFaults {
   failRead: ((path: string) => boolean) | undefined;
   /** Writes to paths for which this holds fail with EIO. */
   failWrite: ((path: string) => boolean) | undefined;
+  /** Folders for which this holds are another user's: EACCES for new and removed names. */
+  denyFolder: ((path: string) => boolean) | undefined;
   /** Everything that would change the disk fails with EROFS. */
   isReadOnly = false;
   /** Bytes of the disk, in whole pages of 4096; beyond them ENOSPC. */

@@ -101,7 +101,7 @@ export class SimFileHandle implements FileHandle {
 
   #checkWrite(action: string): void {
     this.#check(action);
-    this.#disk.checkWritable(action, this.path);
+    this.#disk.checkWrite(action, this.path);
     if (!this.#isWritable) throw this.#error(action, "EBADF");
   }
 

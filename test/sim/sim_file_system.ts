@@ -102,7 +102,7 @@ export class SimFileSystem implements FileSystem {
   createDirectory(path: string): void {
     const normal = normalPath(path);
     if (this.#names.get(normal) === "directory") return;
-    this.checkWritable("create folder", path);
+    this.checkWrite("create folder", path);
     this.#addFolders(normal, false);
   }
 
@@ -111,7 +111,7 @@ export class SimFileSystem implements FileSystem {
     if (this.#openFiles >= this.faults.openFilesMax) {
       throw fileErrorOf("open", path, { code: "EMFILE" });
     }
-    if (mode !== "read") this.checkWritable("open", path);
+    if (mode !== "read") this.checkWrite("open", path);
     let node = this.#names.get(normal);
     if (node === undefined && mode === "create") {
       this.#checkParent("open", normal);
@@ -128,7 +128,7 @@ export class SimFileSystem implements FileSystem {
   }
 
   rename(from: string, to: string): void {
-    this.checkWritable("rename", from);
+    this.checkWrite("rename", from);
     const [source, target] = [normalPath(from), normalPath(to)];
     if (this.#names.get(source) === undefined) {
       throw fileErrorOf("rename", from, { code: "ENOENT" });
@@ -140,7 +140,7 @@ export class SimFileSystem implements FileSystem {
   remove(path: string): void {
     const normal = normalPath(path);
     if (this.#names.get(normal) === undefined) return;
-    this.checkWritable("remove", path);
+    this.checkWrite("remove", path);
     if (this.#names.children(normal).length > 0) {
       throw fileErrorOf("remove", path, { code: "ENOTEMPTY" });
     }
@@ -167,6 +167,12 @@ export class SimFileSystem implements FileSystem {
     const locks = this.#locks;
     locks.add(normal);
     return { release: () => void locks.delete(normal) };
+  }
+
+  checkWritable(directory: string): void {
+    this.checkWrite("write into", directory);
+    if (!this.faults.denyFolder?.(directory)) return;
+    throw fileErrorOf("write into", directory, { code: "EACCES" });
   }
 
   diskSpace(_path: string): { totalBytes: number; freeBytes: number } {
@@ -223,7 +229,7 @@ export class SimFileSystem implements FileSystem {
     return free < PAGE_SIZE ? 0 : Math.min(first, size);
   }
 
-  checkWritable(action: string, path: string): void {
+  checkWrite(action: string, path: string): void {
     if (!this.faults.isReadOnly) return;
     throw fileErrorOf(action, path, { code: "EROFS" });
   }

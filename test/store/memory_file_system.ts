@@ -164,6 +164,8 @@ export class MemoryFileSystem implements FileSystem {
     throw new FileError(`Locks are not simulated: ${path}`, "other", path);
   }
 
+  checkWritable(_directory: string): void {}
+
   diskSpace(): { totalBytes: number; freeBytes: number } {
     return this.space;
   }

@@ -241,6 +241,23 @@ test("A store in use, or in a folder that cannot be written, does not start", as
   await (await site.open()).shutdown();
 });
 
+for (const folder of ["", "/commitlog", "/config", "/consumequeue", "/index"]) {
+  test(`A store whose folder .${folder} belongs to another user does not start`, async () => {
+    const site = new StoreSite();
+    await (await filled(site, 3)).shutdown();
+    site.disk.createDirectory(`${ROOT}/config`);
+    const path = `${ROOT}${folder}`;
+    site.disk.faults.denyFolder = (it) => it === path;
+    const error = await assertRejects(() => site.open(), StoreStartError);
+    assert(
+      error.message.includes(`its folder ${path} cannot be written (EACCES`),
+      error.message,
+    );
+    site.disk.faults.denyFolder = undefined;
+    await (await site.open()).shutdown();
+  });
+}
+
 test("Queues without a log are removed, and everything begins at 0", async () => {
   const site = new StoreSite();
   await (await filled(site, 3)).shutdown();
