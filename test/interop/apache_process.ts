@@ -87,14 +87,16 @@ export class ApacheProcess {
     return this.stdout + this.stderr;
   }
 
-  /** Resolves once the program has printed `text`; throws when it ended or took too long. */
+  /** Resolves once the program has printed `text`; ends it and throws when it took too long. */
   async printed(text: string, timeoutMs = 60_000): Promise<void> {
     const deadline = Date.now() + timeoutMs;
     while (!this.stdout.includes(text)) {
-      if (this.#isClosed || Date.now() > deadline) {
+      const hasEnded = this.#isClosed;
+      if (hasEnded || Date.now() > deadline) {
+        // Nobody owns it yet.
+        await this.stop("SIGKILL");
         throw new Error(
-          `${this.#isClosed ? "Ended" : "Too slow"} before "${text}": ` +
-            this.output,
+          `${hasEnded ? "Ended" : "Too slow"} before "${text}": ${this.output}`,
         );
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
