@@ -19,7 +19,7 @@ interface Stoppable {
 /** One test's servers. */
 export class InteropSite {
   readonly folder: string;
-  readonly #servers: Stoppable[] = [];
+  readonly #starting: Promise<Stoppable>[] = [];
 
   constructor(folder: string) {
     this.folder = folder;
@@ -27,14 +27,19 @@ export class InteropSite {
 
   /** Takes charge of a server's end. */
   async own<T extends Stoppable>(starting: Promise<T>): Promise<T> {
-    const server = await starting;
-    this.#servers.push(server);
-    return server;
+    this.#starting.push(starting);
+    return await starting;
   }
 
   /** Ends what still runs, at once: nothing of the test's is kept. */
   async close(): Promise<void> {
-    await Promise.all(this.#servers.map((it) => it.stop("SIGKILL")));
+    // Also what still starts, when the start of another one has failed.
+    const starts = await Promise.allSettled(this.#starting);
+    await Promise.all(
+      starts.map((it) =>
+        it.status === "fulfilled" ? it.value.stop("SIGKILL") : undefined
+      ),
+    );
   }
 
   /** Runs a tool of ours that must succeed. */
