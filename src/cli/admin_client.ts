@@ -52,7 +52,7 @@ export async function askAdmin(
   } catch (error) {
     const reason = abort.signal.aborted
       ? `no answer within ${timeoutMs / 1000} s`
-      : "nobody listens there";
+      : failureOf(error);
     throw new CliError(`Cannot reach ${url.origin}: ${reason}`, 1, {
       cause: error,
     });
@@ -84,4 +84,14 @@ export async function adminJson(
       cause: error,
     });
   }
+}
+
+/** The runtimes name failures of a connection in ways of their own. */
+function failureOf(error: unknown): string {
+  const { cause, code, message } = error as Error & { readonly code?: string };
+  const text = `${code} ${message} ${cause}`;
+  if (/ENOTFOUND|dns error/i.test(text)) return "the host is not known";
+  return /reset|closed|Malformed|SendRequest|invalid/i.test(text)
+    ? "what listens there speaks no HTTP; --admin is the URL of adminPort, 10913 by default"
+    : "nobody listens there";
 }

@@ -40,7 +40,7 @@ async function checkConfig(
   );
   const checked = await loaded(context, file, flags);
   if (checked instanceof ConfigError) {
-    await printErrors(context, file, flags, [checked, ...checked.others]);
+    await printErrors(context, file, flags, checked);
     return;
   }
   const { keys, config } = checked;
@@ -97,17 +97,20 @@ async function printErrors(
   context: CliContext,
   file: string,
   flags: CheckConfigFlags,
-  errors: readonly ConfigError[],
+  first: ConfigError,
 ): Promise<void> {
   context.exitCode = 2;
+  const errors = [first, ...first.others];
   if (flags.json !== true) {
     for (const { message } of errors) printWarning(context, message);
+    for (const warning of first.warnings) printWarning(context, warning);
     return;
   }
   const { printJson } = await import("./output.ts");
   printJson(context, {
     file,
     valid: false,
+    warnings: first.warnings,
     errors: errors.map((it) => ({
       key: it.key,
       value: it.value,

@@ -19,6 +19,7 @@ import {
   type ConfigDefaults,
   loadConfig,
   type LoadedConfig,
+  readKey,
 } from "./config_loader.ts";
 import type { ConfigInput } from "./config_sources.ts";
 import { type ConfigKeys, port, type ValuesOf } from "./config_key.ts";
@@ -118,6 +119,18 @@ export function loadBrokerConfig(
     ? undefined
     : input.env.NAMESRV_ADDR;
   const servers = profile === "standalone" ? 2 : 1;
+  const check = (
+    values: BrokerValues,
+    origins: BrokerConfig["origins"],
+  ): void => {
+    if (namesrvAddr !== undefined && origins.namesrvAddr.kind === "default") {
+      readKey(BROKER_PROGRAM_KEYS, "namesrvAddr", {
+        text: namesrvAddr,
+        origin: { kind: "environment", label: "NAMESRV_ADDR" },
+      });
+    }
+    checkBrokerRules(withDerived(values), origins);
+  };
   const loaded = loadConfig(BROKER_PROGRAM_KEYS, input, {
     storePathRootDir: `${host.homeDirectory}/store`,
     bufferedBytesMax: serverBufferedBytes(host.memoryLimitBytes, servers),
@@ -130,9 +143,8 @@ export function loadBrokerConfig(
     ...(namesrvAddr === undefined ? {} : { namesrvAddr }),
     ...(profile === "standalone" ? STANDALONE_DEFAULTS : {}),
     ...adopted,
-  });
+  }, check);
   const values = withDerived(loaded.values);
-  checkBrokerRules(values, loaded.origins);
   return {
     ...loaded,
     values,

@@ -35,6 +35,13 @@ export function checkBrokerRules(values: BrokerValues, origins: Origins): void {
     );
   }
   checkSizes(values, origins, refuse);
+  const { allAckInSyncStateSet, inSyncReplicas, minInSyncReplicas } = values;
+  if (minInSyncReplicas > inSyncReplicas && !allAckInSyncStateSet) {
+    refuse(
+      "minInSyncReplicas",
+      `give inSyncReplicas=${inSyncReplicas} or less: a put waits for no more copies than that`,
+    );
+  }
   throwFirst(errors);
 }
 

@@ -12,6 +12,8 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
   /** Whatever else is wrong in the same configuration. */
   others: readonly ConfigError[] = [];
+  /** What looked odd beside, a sentence each. */
+  warnings: readonly string[] = [];
   constructor(
     readonly key: string,
     readonly value: string,
@@ -30,9 +32,13 @@ export class ConfigError extends Error {
 }
 
 /** Throws the first of several, with the rest as its `others`. */
-export function throwFirst(errors: readonly ConfigError[]): void {
+export function throwFirst(
+  errors: readonly ConfigError[],
+  warnings: readonly string[] = [],
+): void {
   const [first, ...others] = errors;
   if (first === undefined) return;
   first.others = others;
+  first.warnings = warnings;
   throw first;
 }

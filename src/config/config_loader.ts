@@ -56,11 +56,15 @@ export function namesByAlias(keys: ConfigKeys): ReadonlyMap<string, string> {
   return names;
 }
 
-/** Merges and reads all keys. Throws a ConfigError with all values that are wrong or unsafe. */
+/**
+ * Merges and reads all keys. Throws a ConfigError with all values that are wrong or unsafe, and
+ * with what `check` throws about keys that are right by themselves.
+ */
 export function loadConfig<K extends ConfigKeys>(
   keys: K,
   input: ConfigInput,
   defaults: ConfigDefaults<K> = {},
+  check: Check<K> = () => {},
 ): LoadedConfig<K> {
   const names = namesByAlias(keys);
   const raw = mergeSources(input, (it) => names.get(it) ?? it, [
@@ -74,17 +78,15 @@ export function loadConfig<K extends ConfigKeys>(
   for (const name of Object.keys(keys)) {
     const given = raw.values.get(name);
     origins[name] = given?.origin ?? DEFAULT_ORIGIN;
+    values[name] = (defaults as Record<string, unknown>)[name] ??
+      keys[name]!.fallback;
     try {
-      values[name] = given === undefined
-        ? (defaults as Record<string, unknown>)[name] ?? keys[name]!.fallback
-        : readKey(keys, name, given);
+      if (given !== undefined) values[name] = readKey(keys, name, given);
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      errors.push(error);
+      errors.push(asConfigError(error));
     }
   }
   const inactive = reviewInactive(keys, raw, errors);
-  throwFirst(errors);
   const warnings = [...raw.warnings, ...inactive];
   for (const name of unknownVariables(input.env, allKeyNames(names))) {
     const nearest = nearestKey(
@@ -93,12 +95,43 @@ export function loadConfig<K extends ConfigKeys>(
     );
     warnings.push(unknownSentence(name, "the environment", nearest));
   }
+  errors.push(...errorsBetween(check, values, origins, errors));
+  throwFirst(errors, warnings);
   return {
     values: Object.freeze(values) as ValuesOf<K>,
     origins: origins as Record<keyof K & string, ConfigOrigin>,
     inactive: inactiveOf(keys, raw),
     warnings,
   };
+}
+
+/** Throws ConfigError when keys contradict each other. */
+type Check<K extends ConfigKeys> = (
+  values: ValuesOf<K>,
+  origins: LoadedConfig<K>["origins"],
+) => void;
+
+/** What `check` finds about keys that nothing else is wrong with. */
+function errorsBetween<K extends ConfigKeys>(
+  check: Check<K>,
+  values: object,
+  origins: object,
+  found: readonly ConfigError[],
+): ConfigError[] {
+  try {
+    check(values as ValuesOf<K>, origins as LoadedConfig<K>["origins"]);
+    return [];
+  } catch (error) {
+    const first = asConfigError(error);
+    const wrong = new Set(found.map(({ key }) => key));
+    return [first, ...first.others].filter(({ key }) => !wrong.has(key));
+  }
+}
+
+/** Throws whatever is none. */
+function asConfigError(error: unknown): ConfigError {
+  if (error instanceof ConfigError) return error;
+  throw error;
 }
 
 function allKeyNames(names: ReadonlyMap<string, string>): string[] {

@@ -67,6 +67,8 @@ const STARVED_MS = 10_000;
 /** Between two questions for the end of the master's log. */
 const PROBE_INTERVAL_MS = 1_000;
 
+const UNKNOWN_MASTER = "The address of the master is not known yet";
+
 /** Follows one master. */
 export class HAClientService implements HAClientLinkHost {
   readonly clock: Clock;
@@ -80,7 +82,7 @@ export class HAClientService implements HAClientLinkHost {
   #nextAttemptMs = 0;
   #retryMs = RETRY_MIN_MS;
   #problem: HAStop | null = "disconnected";
-  #reason: string | null = "The address of the master is not known yet";
+  #reason: string | null = UNKNOWN_MASTER;
   #cure: LogCure | null = null;
   #lastError: string | null = null;
   #reconnects = -1;
@@ -124,6 +126,9 @@ export class HAClientService implements HAClientLinkHost {
   follow(address: string): void {
     if (address === this.#masterAddr) return;
     this.#masterAddr = address;
+    if (this.#reason === UNKNOWN_MASTER) {
+      this.#reason = `The master at ${address} has not been reached yet`;
+    }
     this.#restart(`the master is at ${address} now`);
   }
 

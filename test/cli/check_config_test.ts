@@ -66,6 +66,21 @@ test("check-config lists everything that is wrong, a line each", async () => {
   assertEquals(rules.stderr.trim().split("\n").length, 3, rules.stderr);
 });
 
+test("check-config lists what contradicts, and unknown keys, beside wrong ones", async () => {
+  const { code, stderr } = await checked(
+    "listenPort=x\nminInSyncReplicas=3\nlisenPort=1\n",
+  );
+  assertEquals(code, 2);
+  const lines = stderr.trim().split("\n");
+  assertEquals(lines.length, 3, stderr);
+  for (
+    const [index, key] of ["listenPort=x", "minInSyncReplicas=3", "lisenPort"]
+      .entries()
+  ) {
+    assert(lines[index]!.includes(key), stderr);
+  }
+});
+
 test("check-config --json says what is wrong in JSON", async () => {
   const { code, stdout, stderr } = await checked(THREE_WRONG, "--json");
   assertEquals([code, stderr], [2, ""]);

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Command } from "commander";
+import { createServer } from "node:net";
 import { test } from "node:test";
 import { failureOf } from "../../src/cli/cli_error.ts";
 import { buildProgram } from "../../src/cli/program.ts";
@@ -133,6 +134,27 @@ const USAGE_ERRORS: readonly [args: string[], includes: string][] = [
     "adminListenAddress=192.0.2.7: this machine has no such address",
   ],
 ];
+
+test("NAMESRV_ADDR is read as strictly as -n", async () => {
+  const env = { NAMESRV_ADDR: "x y" };
+  const { code, stderr } = await run(["broker"], env);
+  assertEquals(code, 2, stderr);
+  assert(stderr.includes("namesrvAddr=x y from NAMESRV_ADDR"), stderr);
+});
+
+test("--admin at a port that speaks no HTTP is told so", async () => {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  const admin = `http://127.0.0.1:${port}`;
+  const { code, stderr } = await run(["ha", "status", "--admin", admin]);
+  await new Promise((resolve) => server.close(resolve));
+  assertEquals(code, 1);
+  assert(stderr.includes("speaks no HTTP"), stderr);
+});
 
 for (const [args, includes] of USAGE_ERRORS) {
   test(`runCli() ${args.join(" ")} ends with 2 and one sentence`, async () => {

@@ -213,6 +213,7 @@ const BAD: readonly [file: string, includes: readonly string[]][] = [
   ["haMasterAddress=a:1;b:2", ["haMasterAddress", "one host:port"]],
   ["haAllowedPeers=10.0.0.0/8;bad", ["haAllowedPeers", '"bad" is none']],
   ["haSyncMode=maybe", ["haSyncMode=maybe", "strict, degrade, async"]],
+  ["minInSyncReplicas=3", ["minInSyncReplicas=3", "inSyncReplicas=2"]],
   ["inSyncReplicas=0", ["inSyncReplicas=0", "from 1"]],
   ["maxMessageSize=64M\nmappedFileSizeCommitLog=1M", ["one file"]],
   [
