@@ -14,7 +14,7 @@ import type {
   HAConnectionEffect,
   LogBounds,
 } from "./ha_connection_effect.ts";
-import type { ReplicaLog } from "../store/replica_log.ts";
+import type { AheadLog } from "./log_read_ahead.ts";
 import { HEAD_SIZE } from "./ha_strangers.ts";
 import {
   HATransferQueue,
@@ -26,7 +26,7 @@ import {
 export interface HALinkHost {
   bounds(): LogBounds;
   monotonicMs(): number;
-  readonly log: Pick<ReplicaLog, "isHot" | "read">;
+  readonly log: AheadLog;
   /** Milliseconds of silence after which a link ends. */
   readonly haHousekeepingInterval: number;
   /** Why the slave at that address must not be served; null when it may. */

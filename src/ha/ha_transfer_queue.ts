@@ -10,8 +10,8 @@
  * - A buffer that is lent to the socket is not touched before the socket holds nothing.
  */
 import type { Connection } from "../io/network.ts";
-import type { ReplicaLog } from "../store/replica_log.ts";
 import type { HAConnectionEffect } from "./ha_connection_effect.ts";
+import { type AheadLog, LogReadAhead } from "./log_read_ahead.ts";
 import {
   TRANSFER_HEADER_SIZE,
   writeTransferHeader,
@@ -35,7 +35,7 @@ export function isOutgoing(
 /** What the queue works with. */
 export interface HATransferPorts {
   readonly connection: Connection;
-  readonly log: Pick<ReplicaLog, "isHot" | "read">;
+  readonly log: AheadLog;
   /** `size` bytes that are the caller's until it returns. */
   scratch(size: number): Uint8Array;
   /** The log cannot be read; one sentence. The link must end. */
@@ -47,6 +47,7 @@ export interface HATransferPorts {
 /** One link's. */
 export class HATransferQueue {
   readonly #ports: HATransferPorts;
+  readonly #ahead: LogReadAhead;
   #outgoing: OutgoingEffect[] = [];
   /** The one to be filled next comes first. */
   #buffers: [Uint8Array, Uint8Array] = [new Uint8Array(0), new Uint8Array(0)];
@@ -59,6 +60,7 @@ export class HATransferQueue {
 
   constructor(ports: HATransferPorts) {
     this.#ports = ports;
+    this.#ahead = new LogReadAhead(ports.log);
   }
 
   get isEmpty(): boolean {
@@ -93,6 +95,7 @@ export class HATransferQueue {
     if (isIdle && this.#ports.connection.queuedBytes === 0) {
       this.#isBulk = false;
       this.#buffers = [new Uint8Array(0), new Uint8Array(0)];
+      this.#ahead.clear();
     }
     this.#wasBulk = false;
   }
@@ -102,6 +105,7 @@ export class HATransferQueue {
     this.#isClosed = true;
     this.#outgoing = [];
     this.#frame = undefined;
+    this.#ahead.clear();
   }
 
   #sendHeartbeat(phyOffset: number): boolean {
@@ -139,7 +143,7 @@ export class HATransferQueue {
     let read: boolean | Promise<boolean>;
     try {
       const body = frame.subarray(TRANSFER_HEADER_SIZE);
-      read = this.#ports.log.read(phyOffset, body);
+      read = this.#ahead.read(phyOffset, body);
     } catch (error) {
       this.#onReadFailed(phyOffset, error);
       return false;

@@ -6,6 +6,11 @@ import type { Connection } from "../../src/io/network.ts";
 
 const MIB = 1024 * 1024;
 
+/** Every MiB of the log has its own. */
+function byteAt(phyOffset: number): number {
+  return Math.floor(phyOffset / MIB) % 251;
+}
+
 /** A socket that takes nothing until `drain`, and what the queue asks of the log. */
 class Rig {
   readonly reads: { phyOffset: number; done(isThere: boolean): void }[] = [];
@@ -31,9 +36,13 @@ class Rig {
     this.queue = new HATransferQueue({
       connection,
       log: {
+        mappedFileSize: 1024 * MIB,
+        maxOffset: 1024 * MIB,
         isHot: () => this.isHot,
         read: (phyOffset, target) => {
-          target.fill(phyOffset % 251);
+          for (let at = 0; at < target.length; at += MIB) {
+            target.fill(byteAt(phyOffset + at), at, at + MIB);
+          }
           if (this.isHot) return true;
           return new Promise<boolean>((resolve) => {
             this.reads.push({ phyOffset, done: resolve });
@@ -70,7 +79,7 @@ class Rig {
           void this.sent.push(`${phyOffset}+${size}`),
         onBody: (body) => {
           const phyOffset = Number(this.sent.at(-1)!.split("+")[0]);
-          assertEquals(body.every((it) => it === phyOffset % 251), true);
+          assertEquals(body.every((it) => it === byteAt(phyOffset)), true);
         },
       });
     }
@@ -78,18 +87,16 @@ class Rig {
   }
 }
 
-test("HATransferQueue reads one batch ahead while the socket is full, and keeps the order", async () => {
+test("HATransferQueue reads ahead while the socket is full, and keeps the order", async () => {
   const rig = new Rig();
   for (let index = 0; index < 4; index++) rig.transfer(index * MIB, MIB);
   rig.queue.push({ kind: "heartbeat", phyOffset: 4 * MIB });
-  assertEquals(await rig.read(), 0);
-  assertEquals(await rig.read(), MIB); // While the first one waits in the socket.
-  assertEquals(rig.reads.length, 0);
-  rig.drain();
-  assertEquals(await rig.read(), 2 * MIB);
-  rig.drain();
-  assertEquals(await rig.read(), 3 * MIB);
-  assertEquals(rig.queue.isEmpty, false);
+  assertEquals(await rig.read(), 0); // A block of four.
+  for (let index = 0; index < 3; index++) {
+    assertEquals(rig.queue.isEmpty, false);
+    rig.drain();
+  }
+  assertEquals(rig.reads.map((it) => it.phyOffset), [4 * MIB]); // Ahead.
   rig.drain();
   rig.drain();
   assertEquals(rig.queue.isEmpty, true);
@@ -119,7 +126,7 @@ test("HATransferQueue ends the link when the bytes are gone, and sends nothing m
   await rig.read(false);
   assertEquals(rig.failures, [`The log has no ${MIB} bytes at 0 any more`]);
   rig.drain();
-  assertEquals([rig.sent, rig.reads.length], [[], 0]);
+  assertEquals(rig.sent, []);
 });
 
 test("HATransferQueue closed during a read lets its result go", async () => {
