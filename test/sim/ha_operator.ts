@@ -93,8 +93,12 @@ export class HAOperator {
       );
       this.pair.hits.add(`cure by hand: ${action}`);
     } catch (error) {
-      if (!(error instanceof HAReseedError)) throw error;
-      this.pair.hits.add(`cure by hand: ${error.kind}`);
+      // Else a disk that is broken: the next turn tries again.
+      this.pair.hits.add(
+        error instanceof HAReseedError
+          ? `cure by hand: ${error.kind}`
+          : "restart failed",
+      );
     }
   }
 

@@ -75,6 +75,8 @@ export class HAPair {
   readonly #isStormy: boolean;
   /** Their stores were worked on, and they have not started since. */
   readonly #operated = new Set<HANode>();
+  /** A promise that a start has found broken. */
+  #broken: unknown;
   #steps: PlannedStep[] = [];
   #turn = 0;
   #puts = 0;
@@ -139,12 +141,18 @@ export class HAPair {
       this.checker.look();
       if (random.oneIn(3)) this.checker.checkPrefix();
       if (random.oneIn(8)) await this.operator.cure(this.slave);
+      this.#throwIfBroken();
     }
     await this.#heal();
     await this.#fill();
     await this.#settle();
+    this.#throwIfBroken();
     this.checker.checkAcked();
     this.#checkSize();
+  }
+
+  #throwIfBroken(): void {
+    if (this.#broken !== undefined) throw this.#broken;
   }
 
   /** A process ends: kill -9, or with `isPower` the plug. */
@@ -175,8 +183,13 @@ export class HAPair {
   #onStarted(node: HANode, life: HALife | null): void {
     if (life === null) return;
     this.#planter.onStarted(node, life);
-    if (this.#operated.delete(node)) this.checker.onSurgery(node);
-    else this.checker.onStarted(node);
+    try {
+      if (this.#operated.delete(node)) this.checker.onSurgery(node);
+      else this.checker.onStarted(node);
+    } catch (error) {
+      // Whoever restarts takes it for a disk that is broken.
+      this.#broken ??= error;
+    }
   }
 
   /** So many turns from now. */
