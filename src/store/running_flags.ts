@@ -2,7 +2,8 @@
  * RunningFlags: why the store takes no writes at the moment.
  *
  * A cause is set and cleared by whoever watches it; the store is writable when there is none.
- * `sync-failed` is never cleared: what the kernel dropped cannot be written again.
+ * `sync-failed` and `files-removed` are never cleared: what the kernel dropped cannot be written
+ * again, and open files without a name are no store.
  */
 
 /** What can stop writes. */
@@ -11,6 +12,7 @@ export type UnwritableCause =
   | "shutdown"
   | "slave"
   | "sync-failed"
+  | "files-removed"
   | "disk-full"
   | "dispatch-failed"
   | "start-unfinished"
@@ -53,7 +55,7 @@ export class RunningFlags {
   }
 
   clear(cause: UnwritableCause): void {
-    if (cause === "sync-failed") return;
+    if (cause === "sync-failed" || cause === "files-removed") return;
     if (this.#reasons.delete(cause)) this.#refresh();
   }
 

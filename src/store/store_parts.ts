@@ -33,6 +33,9 @@ const REPUT_MAX_MS = 50;
 /** What a stop may spend on dispatch, so that it is over within ten seconds. */
 const DISPATCH_REST_MAX_MS = 4_000;
 
+/** With these no stop is clean. */
+const UNCLEAN = ["sync-failed", "files-removed", "dispatch-failed"] as const;
+
 /** Everything inside a store. */
 export class StoreParts {
   readonly flags = new RunningFlags();
@@ -119,6 +122,7 @@ export class StoreParts {
       options.storePathRootDir,
       flags,
       options,
+      () => log.mappedFileQueue.lastFile?.path,
     );
     this.cleanService = this.#cleaning();
     this.replicaLog = new ReplicaLog({
@@ -216,8 +220,7 @@ export class StoreParts {
     if (!await this.flushing.flushQueues.flush()) return false;
     if (!this.#dispatchRest()) return false;
     if (!await this.flushing.flushQueues.flush()) return false;
-    if (this.flags.has("sync-failed")) return false;
-    if (this.flags.has("dispatch-failed")) return false;
+    if (UNCLEAN.some((it) => this.flags.has(it))) return false;
     if (this.reput.dispatchBehindBytes > 0) return false;
     const { log, queues, checkpoint } = this.files;
     checkpoint.cleanMaxPhyOffset = log.maxOffset;

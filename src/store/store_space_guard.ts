@@ -1,5 +1,6 @@
 /**
- * StoreSpaceGuard: refuses writes on a full disk, and takes them again when there is space.
+ * StoreSpaceGuard: refuses writes on a full disk, and takes them again when there is space; refuses
+ * them for good when the log is no longer there.
  *
  * It looks by itself, apart from whoever deletes files: refusal must begin within a second of
  * crossing the line, and end within one check of being below it.
@@ -23,6 +24,8 @@ export class StoreSpaceGuard {
     private readonly path: string,
     private readonly flags: RunningFlags,
     private options: MessageStoreOptions,
+    /** The file that is written to; undefined without any. */
+    private readonly logPath: () => string | undefined,
   ) {}
 
   reconfigure(options: MessageStoreOptions): void {
@@ -37,6 +40,7 @@ export class StoreSpaceGuard {
   }
 
   check(): void {
+    this.#lookForLog();
     const space = this.#space();
     if (space === undefined) return;
     const { totalBytes, freeBytes } = space;
@@ -53,6 +57,25 @@ export class StoreSpaceGuard {
         } MiB left, writes are refused above diskSpaceWarningLevelRatio=${ratio}`,
       );
     } else this.flags.clear("disk-full");
+  }
+
+  /** Somebody may have removed the store: the system keeps open files, and nobody finds them. */
+  #lookForLog(): void {
+    const path = this.logPath();
+    if (path === undefined || this.#isThere(path)) return;
+    this.flags.set(
+      "files-removed",
+      `${path} was removed while it is written to, and what is sent would be lost with it; ` +
+        "stop this broker, and restore its store or begin a new one",
+    );
+  }
+
+  #isThere(path: string): boolean {
+    try {
+      return this.fileSystem.stat(path) !== undefined;
+    } catch {
+      return true; // Nobody knows: writes will tell.
+    }
   }
 
   #space(): { totalBytes: number; freeBytes: number } | undefined {

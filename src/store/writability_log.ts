@@ -13,6 +13,7 @@ const CAUSES: readonly UnwritableCause[] = [
   "disk-full",
   "dispatch-failed",
   "start-unfinished",
+  "files-removed",
 ];
 const OVER_AFTER_MS = 2_000;
 

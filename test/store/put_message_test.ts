@@ -10,6 +10,7 @@ import {
   get,
   messagesOf,
   put,
+  ROOT,
   StoreSite,
   textOf,
 } from "./message_store_fixture.ts";
@@ -183,6 +184,22 @@ test("A full disk refuses with a reason, shows nothing of the message, and recov
   assertEquals(again.recoveryReport!.corruptRecordCount, 0);
   assertEquals(again.getMaxOffsetInQueue("TopicTest", 3), messages.length);
   await again.shutdown();
+});
+
+test("A store that is removed under its broker takes no more messages", async () => {
+  const site = new StoreSite();
+  const store = await site.open();
+  put(store);
+  await site.pass(store, 1_000);
+  assertEquals(store.unwritableReason, null);
+  const file = `${ROOT}/commitlog/00000000000000000000`;
+  site.disk.remove(file);
+  await site.pass(store, 1_000);
+  const refused = put(store);
+  assertEquals(refused.status, "SERVICE_NOT_AVAILABLE");
+  assert(store.unwritableReason?.startsWith(`${file} was removed`));
+  await store.shutdown();
+  assert(site.disk.stat(`${ROOT}/abort`) !== undefined, "no clean stop");
 });
 
 test("A write error concerns that put only", async () => {
