@@ -24,6 +24,7 @@ import { StoreFlushing } from "./store_flushing.ts";
 import { type MessageStoreOptions, visibilityOf } from "./store_options.ts";
 import { StoreReading } from "./store_reading.ts";
 import type { StoreRecoveryParts } from "./store_recovery.ts";
+import { withSizesOf } from "./store_sizes.ts";
 import { StoreSpaceGuard } from "./store_space_guard.ts";
 import { UnfinishedStart } from "./unfinished_start.ts";
 import { WritabilityLog } from "./writability_log.ts";
@@ -231,17 +232,7 @@ export class StoreParts {
   }
 
   reconfigure(options: MessageStoreOptions): void {
-    // Sizes are those of the files, whatever the new slice says.
-    const { mappedFileSizeCommitLog, mappedFileSizeConsumeQueue } =
-      this.options;
-    const { maxHashSlotNum, maxIndexNum } = this.options;
-    this.options = Object.freeze({
-      ...options,
-      mappedFileSizeCommitLog,
-      mappedFileSizeConsumeQueue,
-      maxHashSlotNum,
-      maxIndexNum,
-    });
+    this.options = withSizesOf(this.options, options);
     this.putService.reconfigure(this.options);
     this.reading.getService.reconfigure(this.options);
     this.flushing.reconfigure(this.options);

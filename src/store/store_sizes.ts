@@ -93,6 +93,15 @@ function checkExplicit(
   );
 }
 
+/** `options` with the sizes of `running`: those of the files, whatever a change says. */
+export function withSizesOf(
+  running: MessageStoreOptions,
+  options: MessageStoreOptions,
+): MessageStoreOptions {
+  const sizes = SIZE_KEYS.map((key) => [key, running[key]]);
+  return Object.freeze({ ...options, ...Object.fromEntries(sizes) });
+}
+
 /** Undefined without files: the store has no size yet. */
 function sizeOf(
   recorded: number,
