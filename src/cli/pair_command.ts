@@ -22,7 +22,7 @@ export function pairCommand(context: CliContext): Command {
     .option(
       "--listen-port <port>",
       "port of the master (10911); the slave's is 10 above",
-      wholeNumber(0, 65_534),
+      wholeNumber(0, 65_524),
     )
     .option(
       "--admin-port <port>",

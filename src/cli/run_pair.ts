@@ -3,9 +3,14 @@
  * killed and started again by hand, as two machines would be.
  */
 import type { ChildProgram } from "../runtime/process.ts";
+import { loadBrokerConfig } from "../config/broker_config.ts";
+import { ConfigError } from "../config/config_error.ts";
+import { loadNamesrvConfig } from "../config/namesrv_config.ts";
 import { adminJson, adminUrl } from "./admin_client.ts";
 import { type CliContext, printLine } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
+import { brokerInput, hostFacts, namesrvInput } from "./config_input.ts";
+import type { ServerFlags } from "./options.ts";
 import { type RunningServer, serve, type ServerListener } from "./serve.ts";
 
 /** Options of `pair`. */
@@ -35,6 +40,8 @@ const SLAVE_DISTANCE = 10;
 const READY_MAX_MS = 30_000;
 const HEALTHY_MAX_MS = 10_000;
 const POLL_MS = 50;
+/** How the last line of a program begins that fails. */
+const SENTENCE = "pocketmq: ";
 /** Small files, in Apache's proportions, and no line for every step. */
 const SMALL = [
   "mappedFileSizeCommitLog=64M",
@@ -56,6 +63,7 @@ async function start(
   context: CliContext,
   flags: PairFlags,
 ): Promise<RunningServer> {
+  checkNodes(context, flags);
   const nodes: PairNode[] = [];
   let isStopping = false;
   const stop = async () => {
@@ -74,10 +82,15 @@ async function start(
     return node;
   };
   try {
-    const namesrv = await open("namesrv", namesrvArgs(flags));
+    const namesrv = await open(
+      "namesrv",
+      argsOf("namesrv", namesrvFlags(flags)),
+    );
     const namesrvAddr = boundOf(namesrv, "namesrv");
-    const master = await open("master", brokerArgs(flags, namesrvAddr, 0));
-    const slave = await open("slave", brokerArgs(flags, namesrvAddr, 1));
+    const argsOfBroker = (brokerId: number) =>
+      argsOf("broker", brokerFlags(context, flags, namesrvAddr, brokerId));
+    const master = await open("master", argsOfBroker(0));
+    const slave = await open("slave", argsOfBroker(1));
     await healthy(context, master);
     if (flags.json !== true) {
       for (const it of nodes) sayWhere(context, it);
@@ -98,48 +111,111 @@ async function start(
   };
 }
 
-function namesrvArgs({ bind, namesrvPort }: PairFlags): string[] {
-  return [
+/** What is wrong with the settings is said in one sentence, before anything runs. */
+function checkNodes(context: CliContext, flags: PairFlags): void {
+  const facts = hostFacts(context);
+  const check = (name: string, load: () => unknown) => {
+    try {
+      load();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      throw new CliError(`The ${name}: ${error.message}`, 2, { cause: error });
+    }
+  };
+  check(
     "namesrv",
-    "--listen-port",
-    String(namesrvPort ?? NAMESRV_PORT),
-    "--bind",
-    bind ?? "127.0.0.1",
-    "--set",
-    "logLevel=warn",
-  ];
+    () => loadNamesrvConfig(namesrvInput(context, namesrvFlags(flags)), facts),
+  );
+  for (const [brokerId, name] of ["master", "slave"].entries()) {
+    const broker = brokerFlags(context, flags, "127.0.0.1:9876", brokerId);
+    const input = brokerInput(context, broker);
+    check(name, () => loadBrokerConfig(input, "apache", facts));
+  }
+  checkPorts(flags);
+}
+
+/** The ports of three nodes on one machine. */
+function checkPorts(flags: PairFlags): void {
+  const owners = new Map<number, string>();
+  const claim = (port: number, owner: string) => {
+    const other = owners.get(port);
+    if (other !== undefined) {
+      throw new CliError(
+        `Port ${port} would be ${other} and ${owner}: give others by --namesrv-port, --listen-port and --admin-port`,
+        2,
+      );
+    }
+    owners.set(port, owner);
+  };
+  const { adminPort, listenPort, namesrvPort } = flags;
+  if (namesrvPort !== 0) {
+    claim(namesrvPort ?? NAMESRV_PORT, "the name server's");
+  }
+  for (const [index, node] of ["master", "slave"].entries()) {
+    const distance = index * SLAVE_DISTANCE;
+    const listen = (listenPort ?? LISTEN_PORT) + distance;
+    const admin = (adminPort ?? ADMIN_PORT) + distance;
+    if (listenPort !== 0) {
+      for (const it of [listen - 2, listen, listen + 1]) {
+        claim(it, `the ${node}'s`);
+      }
+    }
+    if (adminPort !== 0) claim(admin, `the ${node}'s admin port`);
+  }
+}
+
+function namesrvFlags({ bind, namesrvPort }: PairFlags): ServerFlags {
+  return {
+    listenPort: String(namesrvPort ?? NAMESRV_PORT),
+    bind: bind ?? "127.0.0.1",
+    set: ["logLevel=warn"],
+  };
 }
 
 /** `brokerId` 0 is the master. */
-function brokerArgs(
+function brokerFlags(
+  { process }: CliContext,
   flags: PairFlags,
   namesrvAddr: string,
   brokerId: number,
-): string[] {
+): ServerFlags {
   const store = flags.store ?? "./pocketmq-data/pair";
   const isMaster = brokerId === 0;
   const portOf = (port: number) =>
     String(port === 0 || isMaster ? port : port + SLAVE_DISTANCE);
-  const settings = [
-    "brokerName=broker-a",
-    `brokerId=${brokerId}`,
-    `brokerRole=${isMaster ? "SYNC_MASTER" : "SLAVE"}`,
-    ...SMALL,
-    ...flags.set,
-  ];
+  return {
+    namesrv: namesrvAddr,
+    store: `${store}/${isMaster ? "master" : "slave"}`,
+    listenPort: portOf(flags.listenPort ?? LISTEN_PORT),
+    adminPort: portOf(flags.adminPort ?? ADMIN_PORT),
+    bind: flags.bind ?? "127.0.0.1",
+    set: [
+      "brokerName=broker-a",
+      `brokerId=${brokerId}`,
+      `brokerRole=${isMaster ? "SYNC_MASTER" : "SLAVE"}`,
+      ...SMALL,
+      // Its standard error is a pipe to here, and no terminal.
+      ...(process.isTerminal("stderr") ? ["logFormat=text"] : []),
+      ...flags.set,
+    ],
+  };
+}
+
+/** The command line that gives those flags. */
+function argsOf(program: string, flags: ServerFlags): string[] {
+  const named = [
+    ["--namesrv", flags.namesrv],
+    ["--store", flags.store],
+    ["--listen-port", flags.listenPort],
+    ["--admin-port", flags.adminPort],
+    ["--bind", flags.bind],
+  ] as const;
   return [
-    "broker",
-    "-n",
-    namesrvAddr,
-    "--store",
-    `${store}/${isMaster ? "master" : "slave"}`,
-    "--listen-port",
-    portOf(flags.listenPort ?? LISTEN_PORT),
-    "--admin-port",
-    portOf(flags.adminPort ?? ADMIN_PORT),
-    "--bind",
-    flags.bind ?? "127.0.0.1",
-    ...settings.flatMap((it) => ["--set", it]),
+    program,
+    ...named.flatMap(([flag, value]) =>
+      value === undefined ? [] : [flag, value]
+    ),
+    ...flags.set.flatMap((it) => ["--set", it]),
   ];
 }
 
@@ -150,14 +226,23 @@ async function openNode(
   args: readonly string[],
 ): Promise<PairNode> {
   const ready = Promise.withResolvers<readonly ServerListener[] | string>();
-  const child = context.process.spawnSelf([...args, "--json"], (line) => {
-    if (line.startsWith('{"ready":true')) {
-      ready.resolve(listenersOf(name, line));
-    }
-  });
-  void child.exited.then((code) =>
-    ready.resolve(`it ended with code ${code}; its reason stands above`)
+  let reason: string | null = null;
+  const child = context.process.spawnSelf(
+    [...args, "--json"],
+    (line, stream) => {
+      if (stream === "stderr") {
+        if (line.startsWith(SENTENCE)) reason = line.slice(SENTENCE.length);
+        else context.process.write("stderr", `${namedLine(name, line)}\n`);
+      } else if (line.startsWith('{"ready":true')) {
+        ready.resolve(listenersOf(name, line));
+      }
+    },
   );
+  let exitCode: number | null = null;
+  void child.exited.then((code) => {
+    exitCode = code;
+    ready.resolve(reason ?? `it ended with code ${code}`);
+  });
   const timer = context.runtime.clock.after(READY_MAX_MS, () => {
     child.kill("SIGTERM");
     ready.resolve(`it was not ready within ${READY_MAX_MS / 1000} s`);
@@ -165,7 +250,15 @@ async function openNode(
   const listeners = await ready.promise;
   timer.cancel();
   if (typeof listeners !== "string") return { name, args, child, listeners };
-  throw new CliError(`Cannot start the ${name}: ${listeners}`, 1);
+  const message = `Cannot start the ${name}: ${listeners}`;
+  throw new CliError(message, exitCode === 2 ? 2 : 1);
+}
+
+/** A log line with the name of its node. */
+function namedLine(name: string, line: string): string {
+  return line.startsWith("{")
+    ? `{"node":"${name}",${line.slice(1)}`
+    : `${name.padEnd(8)} ${line}`;
 }
 
 function listenersOf(node: string, line: string): ServerListener[] {

@@ -62,19 +62,23 @@ export class NodeProcess implements Process {
 
   spawnSelf(
     args: readonly string[],
-    onLine: (line: string) => void,
+    onLine: (line: string, stream: "stdout" | "stderr") => void,
   ): ChildProgram {
     const [program, ...rest] = this.self;
     // The pipe ends with this process, whatever ends it.
     const child = spawn(program!, [...rest, ...args], {
-      stdio: ["pipe", "pipe", "inherit"],
+      stdio: ["pipe", "pipe", "pipe"],
       env: { ...this.env, [CHILD_VARIABLE]: "1" },
     });
-    createInterface({ input: child.stdout }).on("line", onLine);
+    for (const name of ["stdout", "stderr"] as const) {
+      createInterface({ input: child[name] })
+        .on("line", (line) => onLine(line, name));
+    }
     return {
       pid: child.pid ?? -1,
       exited: new Promise((resolve) => {
-        child.on("exit", (code) => resolve(code));
+        // Not "exit": what it wrote last has come by then.
+        child.on("close", (code) => resolve(code));
         child.on("error", () => resolve(-1));
       }),
       kill: (signal) => void child.kill(signal),

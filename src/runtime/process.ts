@@ -35,13 +35,10 @@ export interface Process {
   /** All of a file, pipe or device. Throws FileError, also beyond `sizeMax` bytes. */
   readInput(path: string, sizeMax: number): InputFile;
   onSignal(signal: SignalName, run: () => void): void;
-  /**
-   * Runs this program again with other arguments. Lines of its standard output go to `onLine`,
-   * its standard error is ours.
-   */
+  /** Runs this program again with other arguments; `onLine` gets what it writes. */
   spawnSelf(
     args: readonly string[],
-    onLine: (line: string) => void,
+    onLine: (line: string, stream: "stdout" | "stderr") => void,
   ): ChildProgram;
   /** True when `spawnSelf` of another process started this one. */
   readonly isChild: boolean;
