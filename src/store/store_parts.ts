@@ -35,7 +35,7 @@ const REPUT_MAX_MS = 50;
 const DISPATCH_REST_MAX_MS = 4_000;
 
 /** With these no stop is clean. */
-const UNCLEAN = ["sync-failed", "files-removed", "dispatch-failed"] as const;
+const UNCLEAN = ["sync-failed", "dispatch-failed"] as const;
 
 /** Everything inside a store. */
 export class StoreParts {
@@ -217,7 +217,9 @@ export class StoreParts {
     this.flags.set("shutdown", "The store is shutting down");
     this.#replicaDispatch.stop();
     // Visible after the sync means dispatched after the sync.
-    if (this.#unfinished.isOwed) return false;
+    if (this.#unfinished.isOwed || this.flags.has("files-removed")) {
+      return false;
+    }
     if (!await this.flushing.flushQueues.flush()) return false;
     if (!this.#dispatchRest()) return false;
     if (!await this.flushing.flushQueues.flush()) return false;

@@ -194,12 +194,14 @@ test("A store that is removed under its broker takes no more messages", async ()
   assertEquals(store.unwritableReason, null);
   const file = `${ROOT}/commitlog/00000000000000000000`;
   site.disk.remove(file);
+  site.disk.remove(`${ROOT}/checkpoint`);
   await site.pass(store, 1_000);
   const refused = put(store);
   assertEquals(refused.status, "SERVICE_NOT_AVAILABLE");
   assert(store.unwritableReason?.startsWith(`${file} was removed`));
   await store.shutdown();
   assert(site.disk.stat(`${ROOT}/abort`) !== undefined, "no clean stop");
+  assertEquals(site.disk.stat(`${ROOT}/checkpoint`), undefined);
 });
 
 test("A write error concerns that put only", async () => {
