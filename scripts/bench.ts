@@ -7,12 +7,16 @@ import { writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { BenchRun, BUN } from "../test/bench/bench_run.ts";
+import { helpOnRequest } from "./usage.ts";
 import { replicateCase } from "../test/bench/replicate_case.ts";
 import { coldCase, warmCases } from "../test/bench/standalone_cases.ts";
 
 const CASES = ["send", "consume", "cold", "replicate"] as const;
 type CaseName = (typeof CASES)[number];
 
+helpOnRequest(
+  `scripts/bench [${CASES.join("|")}|quick ...] [--seconds N] [--json FILE]`,
+);
 const { values, positionals } = commandLine();
 const quick = positionals.includes("quick");
 const wanted = casesOf(positionals.filter((it) => it !== "quick"));

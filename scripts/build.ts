@@ -8,6 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { onlyArguments } from "./usage.ts";
 
 /** Bun's target names and ours. */
 const TARGETS = [
@@ -53,6 +54,7 @@ function build(outfile: string, target: string | null): void {
   console.log(`built ${outfile}`);
 }
 
+onlyArguments("scripts/build [--all]", ["--all"]);
 mkdirSync("dist", { recursive: true });
 if (process.argv.includes("--all")) {
   const sums = TARGETS.map(([target, name]) => {

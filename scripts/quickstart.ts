@@ -8,19 +8,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { PocketMQProcess } from "../test/support/pocketmq_process.ts";
+import { onlyArguments } from "./usage.ts";
 
 const PROGRAM = "dist/pocketmq";
 const TOPIC = "QuickStart";
 const DEFAULT_PORTS = { namesrv: 9876, broker: 10911, admin: 10913 };
 
 const once = process.argv.includes("--once");
-const unknown = process.argv.slice(2).filter((it) => it !== "--once");
-if (unknown.length > 0) {
-  console.error(
-    `Unknown option ${unknown[0]}: use scripts/quickstart [--once]`,
-  );
-  process.exit(2);
-}
+onlyArguments("scripts/quickstart [--once]", ["--once"]);
 
 say("Building dist/pocketmq: one file, no JVM, no Node.js needed to run it.");
 run(["node_modules/.bin/bun", "scripts/build.ts"]);
@@ -103,6 +98,11 @@ function tour(): void {
       ["curl", "-s", `${url}/admin/ha`],
       () => fetchText(`${url}/admin/ha`),
     );
+  }
+  if (once) {
+    say(`That was all. "scripts/quickstart" keeps such a pair up until Ctrl-C;
+"${PROGRAM} pair" keeps one whose data stays, in ./pocketmq-data/pair.`);
+    return;
   }
   say(`Next:
   point a RocketMQ client at name server ${namesrv}

@@ -11,6 +11,7 @@ import {
   seldomStory,
   thinStory,
 } from "../test/torture/link_stories.ts";
+import { helpOnRequest } from "./usage.ts";
 import type { Story } from "../test/torture/story.ts";
 
 const STORIES: readonly Story[] = [
@@ -21,6 +22,9 @@ const STORIES: readonly Story[] = [
   junkStory,
   killStory,
 ];
+helpOnRequest(
+  `scripts/torture [${STORIES.map((it) => it.name).join("|")} ...]`,
+);
 const counts = { held: 0, broken: 0 };
 
 const wanted = storiesOf(process.argv.slice(2));
