@@ -181,9 +181,12 @@ test("messages that only the old master has are kept aside, and store dump reads
     assertEquals(dump.code, 0, dump.stderr);
     assertEquals(dump.stdout.trim().split("\n").length, 4);
     assert(demoted.stdout.includes(`aside/${kept}`), demoted.stdout);
-    // Both flush by a clock of their own.
-    await eventually(async () =>
-      (await a.ha()).flushedOffset === (await b.ha()).flushedOffset
+    // Less than four pages of new data are flushed every 10 s, by a clock of each.
+    await eventually(
+      async () => (await a.ha()).flushedOffset === (await b.ha()).flushedOffset,
+      {
+        timeoutMs: 15_000,
+      },
     );
   }));
 
