@@ -16,6 +16,7 @@ import { eventually } from "../support/eventually.ts";
 import { PocketMQProcess } from "../support/pocketmq_process.ts";
 import {
   openFileCount,
+  plateauBytes,
   processorMs,
   residentBytes,
 } from "../support/process_figures.ts";
@@ -38,7 +39,7 @@ const NAMESRV = [
   "--set",
   "listenPort=0",
 ];
-const GROWTH_BYTES_MAX = (isExecutable ? 10 : 32) * MIB;
+const GROWTH_BYTES_MAX = 10 * MIB;
 const PATIENCE = { timeoutMs: 60_000 };
 
 /** One stranger: says 19 bytes or nothing, then closes or resets. */
@@ -119,8 +120,11 @@ test(`4, 5: ${JUNK} strangers on the HA port and ${RESETS} resets on every port 
       await strangers(master.port("ha"), JUNK / 10, text);
       await isUndisturbed(master, slave);
       const files = openFileCount(master.pid);
+      const junk = () => strangers(master.port("ha"), JUNK, text);
+      // V8 under Deno keeps what it took: it must stop taking.
+      if (!isExecutable) await plateauBytes(master.pid, GROWTH_BYTES_MAX, junk);
       const before = residentBytes(master.pid);
-      await strangers(master.port("ha"), JUNK, text);
+      if (isExecutable) await junk();
       await isUndisturbed(master, slave);
       for (const name of ["ha", "broker", "namesrv"]) {
         const port = (name === "namesrv" ? namesrv : master).port(name);
@@ -129,7 +133,9 @@ test(`4, 5: ${JUNK} strangers on the HA port and ${RESETS} resets on every port 
       await isUndisturbed(master, slave);
       // Memory is given back with the program's own look at whether it is idle.
       await eventually(
-        () => residentBytes(master.pid) - before <= GROWTH_BYTES_MAX,
+        () =>
+          !isExecutable ||
+          residentBytes(master.pid) - before <= GROWTH_BYTES_MAX,
         PATIENCE,
       );
       if (files !== null) {

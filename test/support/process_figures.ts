@@ -35,6 +35,30 @@ export function openFileCount(pid: number): number | null {
   return String(stdout).trim().split("\n").length;
 }
 
+/** Rounds of the same work in which memory that only breathes comes to rest. */
+const ROUNDS_MAX = 8;
+
+/**
+ * Repeats `round` until it leaves the process less than `growthMax` bytes above the highest so
+ * far; a leak grows with every round, V8's heap only with the first ones. Resolves with the
+ * highest. Rejects after eight rounds.
+ */
+export async function plateauBytes(
+  pid: number,
+  growthMax: number,
+  round: () => Promise<unknown>,
+): Promise<number> {
+  const seen = [residentBytes(pid)];
+  for (let number = 0; number < ROUNDS_MAX; number++) {
+    await round();
+    const bytes = residentBytes(pid);
+    const highest = Math.max(...seen);
+    seen.push(bytes);
+    if (bytes - highest < growthMax) return Math.max(...seen);
+  }
+  throw new Error(`Memory grows with every round: ${seen.join(", ")} bytes`);
+}
+
 /**
  * Resident bytes once they have stayed within 2 MiB for two of the program's own looks at
  * whether it is idle (10 s each): neither before nor in the moment of giving memory back.

@@ -5,7 +5,6 @@
 import { shown } from "../../base/shown.ts";
 import type { Logger } from "../../io/logger.ts";
 import { encodeResetOffsetBody } from "../../protocol/body/reset_offset_body.ts";
-import type { BoundaryType } from "../../protocol/header/queue_offset_header.ts";
 import {
   decodeResetOffsetRequestHeader,
   type ResetOffsetRequestHeader,
@@ -27,24 +26,13 @@ import type { ResetOffset, ResetOffsets } from "../reset_offsets.ts";
 import type { SubscriptionGroupManager } from "../subscription_group_manager.ts";
 import type { TopicConfigManager } from "../topic_config_manager.ts";
 import { bodyResponse, invalid } from "./admin_response.ts";
-
-/** What the store knows of a queue. */
-export interface ResetOffsetStore {
-  getMinOffsetInQueue(topic: string, queueId: number): number;
-  getMaxOffsetInQueue(topic: string, queueId: number): number;
-  getOffsetInQueueByTime(
-    topic: string,
-    queueId: number,
-    timestampMs: number,
-    boundary: BoundaryType,
-  ): Promise<number>;
-}
+import type { QueueOffsetStore } from "./offset_admin_processor.ts";
 
 /** What the processor works on. */
 export interface ResetOffsetDeps {
   readonly logger: Logger;
   readonly options: () => BrokerOptions;
-  readonly messageStore: ResetOffsetStore;
+  readonly messageStore: Omit<QueueOffsetStore, "getEarliestMessageTime">;
   readonly topicConfigManager: TopicConfigManager;
   readonly subscriptionGroupManager: SubscriptionGroupManager;
   readonly consumerOffsetManager: ConsumerOffsetManager;
