@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
+import { startBrokerProcess } from "../support/broker_process.ts";
 import { eventually } from "../support/eventually.ts";
 import { PocketMQProcess, runPocketMQ } from "../support/pocketmq_process.ts";
 import { RawClient } from "../support/raw_client.ts";
@@ -12,24 +13,11 @@ const WAIT = { timeoutMs: 60_000 };
 const KILL_ROUNDS = 4;
 
 function startBroker(folder: string, ...settings: string[]) {
-  const common = [
-    "brokerName=broker-a",
-    "mappedFileSizeCommitLog=256K",
-    "maxMessageSize=64K",
-    ...settings,
-  ];
-  return PocketMQProcess.start([
-    "broker",
-    "--bind",
-    "127.0.0.1",
-    "--listen-port",
-    "0",
-    "--admin-port",
-    "0",
-    "--store",
+  return startBrokerProcess(
     folder,
-    ...common.flatMap((it) => ["--set", it]),
-  ]);
+    "mappedFileSizeCommitLog=256K",
+    ...settings,
+  );
 }
 
 function startSlave(
