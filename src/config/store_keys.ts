@@ -196,7 +196,7 @@ const LIMIT_KEYS = {
     LIVE,
   ),
   coldReadBytesPerSecondMax: size(
-    16 * MIB,
+    8 * MIB,
     "Bytes of old data that pulls read in a second while messages arrive; 0: no limit",
   ),
   coldReadsMax: integer(

@@ -139,7 +139,7 @@ export const DEFAULT_MESSAGE_STORE_OPTIONS: MessageStoreOptions = Object.freeze(
     pendingSyncPutsMax: 100_000,
     hotReadBytesMax: 67_108_864,
     coldReadsMax: 0,
-    coldReadBytesPerSecondMax: 16_777_216,
+    coldReadBytesPerSecondMax: 8_388_608,
     pullBytesMax: 134_217_728,
     explicitKeys: [],
   },

@@ -143,8 +143,8 @@ export async function awaitCopy(
   let last: StoreComparison | undefined;
   try {
     await site.eventually(() => {
-      last = compareStores(master.storePath, slave.storePath);
-      return last.differences.length === 0 &&
+      last = compareLiveStores(master.storePath, slave.storePath) ?? last;
+      return last?.differences.length === 0 &&
         last.recordCount >= recordCountMin;
     }, "equal stores");
   } catch (error) {
@@ -155,6 +155,19 @@ export async function awaitCopy(
   assert(last!.unitCount > 0, JSON.stringify(last));
   assert(last!.indexEntryCount > 0, JSON.stringify(last));
   return last!;
+}
+
+/** Undefined when a file went away meanwhile: a slave that begins anew removes all of its own. */
+function compareLiveStores(
+  masterPath: string,
+  slavePath: string,
+): StoreComparison | undefined {
+  try {
+    return compareStores(masterPath, slavePath);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 /** Waits until the slave's tables are the master's. */
