@@ -273,6 +273,8 @@ export class IndexService {
   #fileForPut(): IndexFile {
     const last = this.#files.at(-1);
     if (last !== undefined && !last.isFull) return last;
+    // `endBatch` looks at the newest file only.
+    last?.writeEntries();
     for (let attempt = 1;; attempt++) {
       try {
         return this.#createFile(last);
