@@ -155,7 +155,8 @@ function groupJson(
 }
 
 function lagJson(group: string, queues: readonly QueueLag[]) {
-  let totalLag: number | null = 0;
+  // Of a group that never committed anything nobody knows what it lacks.
+  let totalLag: number | null = queues.length === 0 ? null : 0;
   for (const queue of queues) {
     totalLag = totalLag === null || queue.lag === null
       ? null

@@ -9,6 +9,7 @@ import type { Connection } from "../io/network.ts";
 import { RemotingServer } from "../remoting/remoting_server.ts";
 import type { RequestProcessor } from "../remoting/request_processor.ts";
 import type { MessageStore } from "../store/message_store.ts";
+import type { RecoveryProgress } from "../store/recovery_pace.ts";
 import { chooseAddresses } from "./broker_addresses.ts";
 import {
   type BrokerControllerOptions,
@@ -51,6 +52,7 @@ export class BrokerController {
   #options: BrokerControllerOptions;
   #host: BrokerRunHost | null = null;
   #run: BrokerRun | null = null;
+  #loading: MessageStore | null = null;
   #restarting: Promise<void> | null = null;
   #stopped: Promise<void> | null = null;
 
@@ -192,6 +194,11 @@ export class BrokerController {
     return this.#run !== null && this.#run.isReady;
   }
 
+  /** How far the log is recovered; null when none is. */
+  get recoveryProgress(): RecoveryProgress | null {
+    return this.#loading?.recoveryProgress ?? null;
+  }
+
   #started(): BrokerRun {
     if (this.#run === null) throw new Error("The broker is not started");
     return this.#run;
@@ -216,6 +223,7 @@ export class BrokerController {
       table: this.#table,
       bound,
       addresses,
+      onLoading: (store) => void (this.#loading = store),
       onTick: (ha) => this.reseed.tick(ha),
     };
   }
@@ -224,7 +232,11 @@ export class BrokerController {
     host: BrokerRunHost,
     changes: RestartChanges,
   ): Promise<void> {
-    this.#run = await BrokerRun.start(host, this.#options, changes);
+    try {
+      this.#run = await BrokerRun.start(host, this.#options, changes);
+    } finally {
+      this.#loading = null;
+    }
     await this.#run.open();
   }
 

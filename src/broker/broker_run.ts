@@ -37,6 +37,8 @@ export interface BrokerRunHost {
   readonly table: Map<number, RequestProcessor>;
   readonly bound: BoundPorts;
   readonly addresses: BrokerAddresses;
+  /** The store of a run to be is opened. */
+  onLoading(store: MessageStore): void;
   /** When a run begins, and every 100 ms, after everybody else; `ha` is the run's. */
   onTick(ha: HACoordinator): void;
 }
@@ -89,6 +91,7 @@ export class BrokerRun {
     let haRole = haRoleFile.read();
     let options = withHARole(configured, haRole);
     const store = new MessageStore(host.ports, options.store);
+    host.onLoading(store);
     try {
       await store.load();
       const { promotion } = changes;
@@ -128,7 +131,7 @@ export class BrokerRun {
     const { isRoleNew, store } = opened;
     const run = new BrokerRun(host, options, opened);
     run.#isJustPromoted = opened.isRoleNew && run.#haRole?.role !== "SLAVE";
-    if (isRoleNew) run.#onRoleNew();
+    if (isRoleNew || run.running.ha.role !== "SLAVE") run.#lowerToEnds();
     await run.running.parts.dropDeletedTopics();
     await store.start();
     if (opened.haRole !== null && options.broker.brokerRole !== "SLAVE") {
@@ -211,12 +214,15 @@ export class BrokerRun {
     }
   }
 
-  /** What the log lost by the change, groups must not have behind them. */
-  #onRoleNew(): void {
+  /**
+   * What the log has lost, by a change of role or by a power cut, groups must not have behind
+   * them: they would skip the messages that take the free offsets.
+   */
+  #lowerToEnds(): void {
     const { consumerOffsetManager } = this.running.parts;
     const lowered = consumerOffsetManager.lowerToEnds();
     if (lowered === 0) return;
-    this.#host.ports.logger.child("ha").warn(
+    this.#host.ports.logger.child("metadata").warn(
       `Positions of ${lowered} groups were beyond the end of their queues, and are at the end now`,
     );
   }

@@ -1,9 +1,10 @@
 /**
  * SlaveProcessors: what a slave does with requests that are its master's.
  *
- * Commits (15) and queries (14) of positions go on to a master that answers,
- * so that both nodes agree; without one they are served here. Changes of
- * topics and groups are refused: the next round would undo them.
+ * Commits (15) and queries (14) of positions, and locks of queues (41, 42), go
+ * on to a master that answers, so that both nodes agree; without one they are
+ * served here. Changes of topics and groups are refused: the next round would
+ * undo them.
  */
 import {
   decodeQueryConsumerOffsetRequestHeader,
@@ -76,6 +77,13 @@ export function wrapForSlave(
   }
   wrap(RequestCode.QUERY_CONSUMER_OFFSET, (it) => queryOnMaster(ports, it));
   wrap(RequestCode.UPDATE_CONSUMER_OFFSET, (it) => commitOnMaster(ports, it));
+  const lock = table.get(RequestCode.LOCK_BATCH_MQ);
+  if (lock !== undefined) {
+    table.set(RequestCode.LOCK_BATCH_MQ, unlessFenced(ports, lock));
+  }
+  for (const code of [RequestCode.LOCK_BATCH_MQ, RequestCode.UNLOCK_BATCH_MQ]) {
+    wrap(code, (it) => lockOnMaster(ports, it));
+  }
 }
 
 const IS_SLAVE =
@@ -121,6 +129,33 @@ function commitOnMaster(
       );
       return relayed(answer);
     });
+  };
+}
+
+/** A master that another one has overtaken grants nothing. */
+function unlessFenced(
+  { fencedReason }: SlaveProcessorsPorts,
+  processor: RequestProcessor,
+): RequestProcessor {
+  return (context, request) => {
+    const reason = fencedReason();
+    return reason === null
+      ? processor(context, request)
+      : createResponse(ResponseCode.SYSTEM_ERROR, reason);
+  };
+}
+
+/** Two brokers that both grant a queue would end the order of its messages. */
+function lockOnMaster(
+  { slaveSynchronize }: SlaveProcessorsPorts,
+  processor: RequestProcessor,
+): RequestProcessor {
+  return (context, request) => {
+    if (!slaveSynchronize.isMasterAlive) return processor(context, request);
+    const own = { ...request, body: request.body.slice() };
+    return slaveSynchronize.forward(own).then((answer) =>
+      answer === undefined ? here(processor(context, own)) : relayed(answer)
+    );
   };
 }
 

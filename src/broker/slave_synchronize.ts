@@ -158,7 +158,7 @@ export class SlaveSynchronize {
     try {
       return await this.#ports.client.invoke(
         address,
-        createRequest(request.code, { ...request.extFields }),
+        createRequest(request.code, { ...request.extFields }, request.body),
         REQUEST_TIMEOUT_MS,
       );
     } catch (error) {

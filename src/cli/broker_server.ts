@@ -9,6 +9,7 @@ import { checkBrokerRules, checkRoleChange } from "../config/broker_rules.ts";
 import { Configuration } from "../config/configuration.ts";
 import type { Logger } from "../io/logger.ts";
 import type { NamesrvController } from "../namesrv/namesrv_controller.ts";
+import { checkAdvertised } from "./advertised_check.ts";
 import type { CliContext } from "./cli_context.ts";
 import { readTextFile, replaceTextFile } from "./files.ts";
 import { reloadConfiguration } from "./reload.ts";
@@ -77,6 +78,11 @@ export async function startBrokerServer(
     ...(admin === undefined ? [] : [admin.listener]),
   ];
   warnOfStrangers(logger, listeners);
+  void checkAdvertised(
+    { ...context.runtime, logger: logger.child("ports") },
+    broker.identity.brokerName,
+    listeners,
+  );
   return {
     listeners,
     failed: failed.promise,

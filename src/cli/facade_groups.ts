@@ -96,11 +96,17 @@ export function lagOf(broker: BrokerController, group: string): QueueLag[] {
         queueId,
         brokerOffset,
         consumerOffset: offset < 0 ? null : offset,
-        lag: offset < 0 ? null : Math.max(0, brokerOffset - offset),
+        lag: lagIn(brokerOffset, offset),
       });
     }
   }
   return lags;
+}
+
+/** Null: unknown, for nothing was ever committed. Nobody is behind in an empty queue. */
+function lagIn(brokerOffset: number, offset: number): number | null {
+  if (offset < 0) return brokerOffset === 0 ? 0 : null;
+  return Math.max(0, brokerOffset - offset);
 }
 
 /** As tools do it: through the port, so that members on line learn of it too. */

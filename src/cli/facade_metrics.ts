@@ -138,12 +138,14 @@ function lagsOf(
   const lags: GroupLagMetrics[] = [];
   const groups = broker.parts.subscriptionGroupManager.allGroups();
   for (const group of [...groups.keys()].slice(0, groupMax)) {
-    const byTopic = new Map<string, number>();
+    const byTopic = new Map<string, number | null>();
     for (const { topic, lag } of lagOf(broker, group)) {
-      byTopic.set(topic, (byTopic.get(topic) ?? 0) + (lag ?? 0));
+      const sum = byTopic.get(topic) ?? (byTopic.has(topic) ? null : 0);
+      byTopic.set(topic, sum === null || lag === null ? null : sum + lag);
     }
     for (const [topic, lagMessages] of byTopic) {
-      lags.push({ group, topic, lagMessages });
+      // Unknown is no number: a 0 would say that nothing is left to read.
+      if (lagMessages !== null) lags.push({ group, topic, lagMessages });
     }
   }
   return lags;

@@ -17,9 +17,7 @@ function check(name: string, detail: string | null): HealthCheck {
 
 /** The conditions of readiness. */
 export function healthChecks({ broker }: RunningBroker): HealthCheck[] {
-  if (!broker.isReady) {
-    return [check("broker", "it is starting or stopping")];
-  }
+  if (!broker.isReady) return [check("broker", waitingFor(broker))];
   const store = broker.messageStore;
   const unwritable = store.isWritable
     ? null
@@ -33,6 +31,17 @@ export function healthChecks({ broker }: RunningBroker): HealthCheck[] {
     check("dispatch", store.degradedReason),
     check("metadata", metadata),
   ];
+}
+
+const MIB = 1_048_576;
+
+/** Of a broker that is not ready; a long recovery must not look like a hang. */
+function waitingFor({ recoveryProgress: it }: BrokerController): string {
+  if (it === null) return "it is starting or stopping";
+  const mib = (bytes: number) => (bytes / MIB).toFixed(1);
+  return `it is starting: ${mib(it.offset - it.startOffset)} of ${
+    mib(it.endOffset - it.startOffset)
+  } MiB of the commit log are recovered`;
 }
 
 /** Producers and consumers. */

@@ -96,7 +96,10 @@ export async function lagOfGroup(
       ...it,
       lag: Math.max(0, it.brokerOffset - it.consumerOffset),
     }));
-    const totalLag = queues.reduce((sum, it) => sum + it.lag, 0);
+    // Of a group that never committed anything nobody knows what it lacks.
+    const totalLag = queues.length === 0
+      ? null
+      : queues.reduce((sum, it) => sum + it.lag, 0);
     printRows(
       context,
       flags,
@@ -112,7 +115,8 @@ export async function lagOfGroup(
       ]),
       { group, totalLag, consumeTps: progress.consumeTps, queues },
     );
-    if (flags.json !== true) printLine(context, `total lag ${totalLag}`);
+    if (flags.json === true) return;
+    printLine(context, `total lag ${totalLag ?? "unknown"}`);
   });
 }
 

@@ -45,22 +45,36 @@ export class MessageAdmin {
     return byKey.length > 0 ? byKey[0] : this.viewByOffsetId(msgId, topic);
   }
 
-  /** The message of an offset id; undefined when it is none, or its broker is not known. */
+  /**
+   * The message of an offset id; undefined when no broker has it. The broker whose address the id
+   * carries is asked first; it may have another one now, or a slave in its place.
+   */
   async viewByOffsetId(
     msgId: string,
     topic = "",
   ): Promise<ConsumedMessage | undefined> {
     const id = decodeMessageId(msgId);
     if (id === undefined) return undefined;
-    const address = formatSocketAddress(id.storeHost);
-    // A unique key reads like an offset id of some address: only brokers are asked.
+    const named = formatSocketAddress(id.storeHost);
     const { brokerAddrTable } = await this.#instance.namesrv.clusterInfo();
-    const isBroker = [...brokerAddrTable.values()].some((it) =>
-      [...it.brokerAddrs.values()].includes(address)
-    );
-    return isBroker
-      ? this.#atPhyOffset(topic, address, id.phyOffset)
-      : undefined;
+    const addresses = [...brokerAddrTable.values()]
+      .flatMap((it) => [...it.brokerAddrs.values()]);
+    const others = addresses.filter((it) => it !== named);
+    // A unique key reads like an offset id of some address: only brokers are asked.
+    const asked = addresses.includes(named) ? [named, ...others] : others;
+    let failure: unknown;
+    for (const address of asked) {
+      try {
+        const found = await this.#atPhyOffset(topic, address, id.phyOffset);
+        const isIt = found !== undefined &&
+          (address === named || found.offsetMsgId === msgId.toUpperCase());
+        if (isIt) return found;
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    if (failure !== undefined) throw failure;
+    return undefined;
   }
 
   /** The message at an offset of a queue; undefined when there is none. */

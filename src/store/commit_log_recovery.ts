@@ -13,6 +13,7 @@ import type { DelayLevelTable } from "./delay_level_table.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import { findNextRecord } from "./record_search.ts";
 import { RecordScan } from "./record_scan.ts";
+import type { RecoveryPace } from "./recovery_pace.ts";
 import { isShortage } from "./unfinished_start.ts";
 
 /** What recovery has to know. */
@@ -34,6 +35,7 @@ export interface RecoveryInput {
   readonly indexFrom: number | undefined;
   /** End of what may be dispatched (visibility). */
   readonly confirmOffset: number;
+  readonly pace: RecoveryPace;
   /** Takes every record at or beyond the start, in order; idempotent. Throws `FileError`. */
   dispatch(request: DispatchRequest): void;
   /** Takes records beyond `confirmOffset`, and those for which the disk has no room. */
@@ -105,7 +107,7 @@ function uncleanStart(input: RecoveryInput): number {
 export function recoverCommitLog(
   input: RecoveryInput,
   startOffset: number,
-): RecoveryReport {
+): Promise<RecoveryReport> {
   return new LogRecovery(input, startOffset).run();
 }
 
@@ -128,9 +130,14 @@ class LogRecovery {
     this.#limit = input.log.maxOffset;
   }
 
-  run(): RecoveryReport {
+  async run(): Promise<RecoveryReport> {
     const scan = this.#scan;
-    while (this.#advance());
+    const { pace } = this.input;
+    pace.begin(this.startOffset, this.#limit);
+    while (this.#advance()) {
+      const pause = pace.pause(scan.offset);
+      if (pause !== undefined) await pause;
+    }
     return {
       startOffset: this.startOffset,
       endOffset: scan.offset,

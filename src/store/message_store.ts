@@ -24,6 +24,7 @@ import type { PutMessageResult } from "./put_message_result.ts";
 import type { QueryMessageResult } from "./query_message_service.ts";
 import { finishPendingCut } from "./log_cut.ts";
 import { checkLogFiles } from "./log_file_check.ts";
+import type { RecoveryProgress } from "./recovery_pace.ts";
 import type { ReplicaLog } from "./replica_log.ts";
 import { checkStoreFolders } from "./store_folders.ts";
 import { StoreFileError } from "./store_file_error.ts";
@@ -68,6 +69,11 @@ export class MessageStore {
   /** The options in force; sizes are those of the existing files. */
   get options(): MessageStoreOptions {
     return this.#parts.options;
+  }
+
+  /** How far `load` has read the log; null before it does. */
+  get recoveryProgress(): RecoveryProgress | null {
+    return this.#parts.recoveryPace.progress;
   }
 
   /** The log itself: for replication and tools. */

@@ -14,6 +14,7 @@ import type {
 } from "./message_store_ports.ts";
 import { PutMessageService } from "./put_message_service.ts";
 import { QueueOffsetTable } from "./queue_offset_table.ts";
+import { RecoveryPace } from "./recovery_pace.ts";
 import { ReputMessageService } from "./reput_message_service.ts";
 import { ReplicaDispatch } from "./replica_dispatch.ts";
 import { ReplicaLog } from "./replica_log.ts";
@@ -41,6 +42,7 @@ const UNCLEAN = ["sync-failed", "dispatch-failed"] as const;
 export class StoreParts {
   readonly flags = new RunningFlags();
   readonly queueOffsets = new QueueOffsetTable();
+  readonly recoveryPace: RecoveryPace;
   readonly delayLevels: DelayLevelTable;
   readonly files: StoreFiles;
   readonly dispatcher: CommitLogDispatcher;
@@ -68,6 +70,7 @@ export class StoreParts {
     const { flags } = this;
     const logger = ports.logger.child("store");
     const isSlave = () => this.#isSlave();
+    this.recoveryPace = new RecoveryPace(clock);
     this.delayLevels = new DelayLevelTable(options.messageDelayLevel);
     this.files = new StoreFiles(ports, options, logger);
     const { log, queues, index } = this.files;
@@ -163,6 +166,7 @@ export class StoreParts {
       delayLevels: this.delayLevels,
       options: this.options,
       logger: this.ports.logger.child("store"),
+      pace: this.recoveryPace,
       markUnclean: () => this.#markUnclean(),
     };
   }

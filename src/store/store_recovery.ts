@@ -26,6 +26,7 @@ import {
   tellDoubtfulQueues,
 } from "./lost_queue_files.ts";
 import type { QueueOffsetTable } from "./queue_offset_table.ts";
+import type { RecoveryPace } from "./recovery_pace.ts";
 import type { StoreCheckpoint } from "./store_checkpoint.ts";
 import { type MessageStoreOptions, visibilityOf } from "./store_options.ts";
 import { shortageOf } from "./unfinished_start.ts";
@@ -42,6 +43,7 @@ export interface StoreRecoveryParts {
   readonly options: MessageStoreOptions;
   readonly logger: Logger;
   readonly lastExitOk: boolean;
+  readonly pace: RecoveryPace;
   /** Whatever happens from now on, the next start takes this life for one that was cut short. */
   markUnclean(): Promise<void>;
 }
@@ -99,10 +101,10 @@ export async function recoverStore(
   }
   // What a power cut has left of newer units may be torn: they are all built again.
   if (!lastExitOk) await queues.truncateDirty(start);
-  let report = recoverCommitLog(input, start);
+  let report = await recoverCommitLog(input, start);
   if (await mustDispatchAll(parts, report, missing)) {
     beyond.length = 0;
-    report = recoverCommitLog(input, log.minOffset);
+    report = await recoverCommitLog(input, log.minOffset);
   }
   queues.takeGaps();
   await cut(parts, report, steps);
@@ -201,6 +203,7 @@ function inputOf(
     physicMsgTimestamp: checkpoint.physicMsgTimestamp,
     indexFrom,
     confirmOffset: confirmOffsetAtStart(options, checkpoint),
+    pace: parts.pace,
     dispatch: (request) => {
       if (isCounted(parts, request)) {
         missing.look(request);

@@ -2,6 +2,7 @@ import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { BrokerStartError } from "../../src/broker/broker_start_error.ts";
 import { encodeMessageBatch } from "../../src/model/message_batch.ts";
+import { findProperty } from "../../src/model/message_properties.ts";
 import { decodeMessageRecord } from "../../src/model/message_record.ts";
 import { eventually } from "../support/eventually.ts";
 import { RawClient } from "../support/raw_client.ts";
@@ -43,6 +44,27 @@ test("BrokerController serves a raw client: heartbeat, send, pull, commit, query
     const missing = await client.invoke(12, { ...key, beginTimestamp: "0" });
     assertEquals(missing.code, 1);
     assert(missing.remark!.includes("endTimestamp"), missing.remark!);
+    // Names of another tool (scenario 111): told, and no empty success.
+    const wrong = await client.invoke(12, { ...key, begin: "0", end: "9" });
+    assertEquals([wrong.code, wrong.body.length], [1, 0]);
+    assert(wrong.remark!.includes("beginTimestamp"), wrong.remark!);
+    // Old and new clients, with and without what they add (scenario 112).
+    for (
+      const more of [{}, { _UNIQUE_KEY_QUERY: "true" }, { indexType: "K" }]
+    ) {
+      for (
+        const value of ["k1", findProperty(first.propertiesText, "UNIQ_KEY")!]
+      ) {
+        const found = await client.invoke(12, {
+          ...key,
+          ...span,
+          ...more,
+          key: value,
+        });
+        assertEquals(found.code, 0, `${value}: ${found.remark}`);
+        assertEquals(found.body, byKey.body);
+      }
+    }
     const byId = await client.invoke(33, { offset: String(first.phyOffset) });
     assertEquals(text(decodeMessageRecord(byId.body).body), "hello");
     assertEquals((await client.invoke(33, { offset: "1" })).code, 1);

@@ -118,6 +118,13 @@ test("standalone serves the tools", () =>
         .brokerVersionDesc,
     );
     await ok("group", "create", "idle");
+    // Nothing was ever committed: that is no lag of 0.
+    const idle = JSON.parse(await ok("group", "lag", "idle", "--json"));
+    assertEquals(idle.totalLag, null);
+    const shown = await ok("group", "lag", "idle");
+    assert(shown.endsWith("total lag unknown\n"), shown);
+    const seen = await fetch(`http://${listeners.admin}/admin/groups/idle/lag`);
+    assertEquals((await seen.json()).totalLag, null);
     for (const [args, sentence] of FAILURES) {
       const { code, stdout, stderr } = await run([...args, ...n]);
       assertEquals([code, stdout], [1, ""], args.join(" "));

@@ -25,7 +25,7 @@ import type { ConsumerOffsetManager } from "../consumer_offset_manager.ts";
 import type { ResetOffset, ResetOffsets } from "../reset_offsets.ts";
 import type { SubscriptionGroupManager } from "../subscription_group_manager.ts";
 import type { TopicConfigManager } from "../topic_config_manager.ts";
-import { bodyResponse, invalid } from "./admin_response.ts";
+import { bodyResponse, invalid, notStored } from "./admin_response.ts";
 import type { QueueOffsetStore } from "./offset_admin_processor.ts";
 
 /** What the processor works on. */
@@ -73,6 +73,11 @@ async function resetOffset(
     offsets.commitOffset(client, group, topic, queueId, reset.offset);
     deps.resetOffsets.add(group, topic, queueId, reset);
     deps.pullRequestHoldService.wakeQueue(topic, queueId);
+  }
+  try {
+    await deps.consumerOffsetManager.persist();
+  } catch (error) {
+    return notStored(`The reset of group ${shown(group)}`, error);
   }
   deps.logger.info("a client resets the offsets of a group", {
     topic: shown(topic),
