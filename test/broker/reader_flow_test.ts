@@ -1,6 +1,5 @@
 /** Readers whose messages are deleted, come at the wrong moment, or lie on another node (scenarios 75, 92, 97, 101, 104). */
 import { assert, assertEquals } from "@std/assert";
-import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
 import {
   decodeLockBatchResponseBody,
@@ -14,6 +13,7 @@ import {
 } from "../ha/pair_site.ts";
 import { eventually } from "../support/eventually.ts";
 import { RawClient } from "../support/raw_client.ts";
+import { TcpLink } from "../support/tcp_link.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
 import { HEARTBEAT, startBroker } from "./broker_site.ts";
 import { startNamesrv } from "./namesrv_site.ts";
@@ -94,17 +94,15 @@ test("97: a message that comes while its pull is on the way is delivered at once
     await controller.stop();
   }));
 
-test("101: heartbeats are answered beside a name server that says nothing, and a group is joined once", () =>
+test("101: heartbeats are answered beside a name server that is a black hole, and a group is joined once", () =>
   withTempDirectory(async (folder) => {
-    const silent = createServer((socket) => {
-      socket.on("error", () => {});
-    });
-    await new Promise<void>((done) => silent.listen(0, "127.0.0.1", done));
-    const { port } = silent.address() as AddressInfo;
-    const living = await startNamesrv(folder);
+    const first = await startNamesrv(`${folder}/1`);
+    const second = await startNamesrv(`${folder}/2`);
+    const link = await TcpLink.open(second.address);
     const { address, controller } = await startBroker(`${folder}/b`, {
-      namesrvAddr: `127.0.0.1:${port};${living.address}`,
+      namesrvAddr: `${link.address};${first.address}`,
     });
+    link.blackhole();
     const client = await RawClient.open(address);
     let slowestMs = 0;
     for (let beats = 0; beats < 20; beats++) {
@@ -121,9 +119,11 @@ test("101: heartbeats are answered beside a name server that says nothing, and a
     const rebalances = client.requests.filter((it) => it.code === 40);
     assertEquals(rebalances.length, 1);
     client.close();
+    link.heal();
     await controller.stop();
-    await living.namesrv.stop();
-    silent.close();
+    await link.close();
+    await first.namesrv.stop();
+    await second.namesrv.stop();
   }));
 
 const lockBody = (clientId: string) =>

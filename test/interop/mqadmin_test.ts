@@ -18,7 +18,9 @@ const SEEN = ["-g", "seen-group", "-t", "SeenTopic"];
 
 async function administer(version: string, site: Site): Promise<void> {
   await site.createTopic("SeenTopic");
-  await tool(site, "produce", "SeenTopic", "hello", "--count", "24");
+  const hello = ["produce", "SeenTopic", "hello", "--count", "24", "--json"];
+  const sent = await tool(site, ...hello, "--key", "seen-key");
+  const { msgId } = JSON.parse(sent.trim().split("\n")[0]!);
   await tool(site, ...consume("18"));
   const n = ["-n", site.namesrv];
   const b = ["-b", site.broker];
@@ -38,7 +40,9 @@ async function administer(version: string, site: Site): Promise<void> {
     ["cleanExpiredCQ", ...n, ...b],
     ["cleanUnusedTopic", ...n, ...b],
     ["deleteExpiredCommitLog", ...n, ...b],
+    ["queryMsgByKey", ...n, "-t", "SeenTopic", "-k", "seen-key"],
   ]);
+  checkByKey(outputs.pop()!, msgId);
   const [clusters, status, topics, made, route, positions, progress, groups] =
     outputs;
   const [stats, lags, reset, again, ...cleaned] = outputs.slice(8);
@@ -59,14 +63,22 @@ async function administer(version: string, site: Site): Promise<void> {
   for (const it of cleaned) assertEquals(it.trim(), "success");
 }
 
+/** All 24 have the key; each has an id of its own (scenario 112). */
+function checkByKey(output: string, msgId: string): void {
+  const ids = rowsOf(output).map(([id]) => id);
+  assertEquals(new Set(ids).size, 24, output);
+  assert(ids.includes(msgId), output);
+}
+
 function consume(count: string): string[] {
   return ["consume", "SeenTopic", "--group", "seen-group"]
     .concat("--from", "first", "--count", count);
 }
 
-async function tool(site: Site, ...args: string[]): Promise<void> {
+async function tool(site: Site, ...args: string[]): Promise<string> {
   const done = await site.run(...args);
   assertEquals(done.code, 0, `${args.join(" ")}: ${done.stderr}`);
+  return done.stdout;
 }
 
 function checkClusterList(output: string, site: Site): void {
