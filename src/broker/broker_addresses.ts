@@ -57,7 +57,7 @@ function automaticAddress(
     return { address: "127.0.0.1", why: "bindAddress is localhost" };
   }
   const candidates = hostAddresses.filter((it) =>
-    !it.isLoopback && parseIpAddress(it.address) !== undefined
+    !it.isLoopback && mayBeTold(it.address)
   ).map((it) => ({ it, rank: rankOf(it) }))
     .sort((a, b) => a.rank - b.rank);
   const best = candidates[0]?.it;
@@ -69,12 +69,25 @@ function automaticAddress(
     };
 }
 
+/**
+ * False for what nobody else can connect to: no unicast address (`0.0.1.1`, `240.0.0.1`), and
+ * IPv6 link-local ones, which mean nothing without the interface of whoever connects.
+ */
+function mayBeTold(address: string): boolean {
+  const bytes = parseIpAddress(address);
+  if (bytes === undefined || bytes.every((it) => it === 0)) return false;
+  const [first, second] = [bytes[0]!, bytes[1]!];
+  return bytes.length === 4
+    ? first !== 0 && first !== 127 && first < 224
+    : first !== 0xff && !(first === 0xfe && (second & 0xc0) === 0x80);
+}
+
 /** Lower is better; equal ranks keep the host's order. */
 function rankOf(it: HostAddress): number {
   let rank = 0;
   if (it.family === 6) rank += 1;
   if (VIRTUAL_INTERFACE.test(it.interfaceName)) rank += 2;
-  if (/^(169\.254\.|fe80)/i.test(it.address)) rank += 4;
+  if (it.address.startsWith("169.254.")) rank += 4;
   return rank;
 }
 

@@ -134,8 +134,11 @@ export function assembleBroker(
     store,
     client,
     identity,
-    () => registration.registerAgain(),
-    (role) => fence.onFollowedRole(role),
+    {
+      namesrvAddrs: () => registration.namesrvAddrs,
+      askForMaster: () => registration.registerAgain(),
+      onMasterRole: (role) => fence.onFollowedRole(role),
+    },
   );
   const metadata = assembleMetadata(
     ports,
@@ -198,7 +201,7 @@ export function assembleBroker(
     clock,
     logger: logger.child("ha"),
     identity,
-    namesrvAddr: () => broker.namesrvAddr,
+    namesrvAddrs: () => registration.namesrvAddrs,
     isWithoutMaster: () => ha.role === "SLAVE" && ha.haMasterAddress === null,
     onWarning: (warning) => {
       ha.neighbourWarning = warning;
@@ -288,8 +291,11 @@ function assembleHA(
   store: MessageStore,
   client: RemotingClient,
   identity: BrokerIdentity,
-  askForMaster: () => void,
-  onMasterRole: (role: string) => void,
+  neighbourhood: {
+    namesrvAddrs(): readonly string[];
+    askForMaster(): void;
+    onMasterRole(role: string): void;
+  },
 ): HACoordinator {
   const { logger } = ports;
   const masterAddressOf = (haAddress: string | null): string | null =>
@@ -308,7 +314,7 @@ function assembleHA(
       wasReseeded(ports.fileSystem, store.options)
         ? "min"
         : ha.options.haBootstrap,
-    onMasterRole,
+    onMasterRole: neighbourhood.onMasterRole,
     onFileSizeAdopted: (mappedFileSizeCommitLog) =>
       ports.configuration.found?.(
         { mappedFileSizeCommitLog },
@@ -324,7 +330,7 @@ function assembleHA(
     client,
     clock: ports.clock,
     identity,
-    namesrvAddr: () => broker.namesrvAddr,
+    namesrvAddrs: neighbourhood.namesrvAddrs,
     mappedFileSize: () => store.replicaLog.mappedFileSize,
   });
   const ha: HACoordinator = new HACoordinator(
@@ -336,7 +342,7 @@ function assembleHA(
       admit: (addr) => slaveSizes.admit(addr),
       haAddress: identity.haServerAddr,
       masterAddressOf,
-      askForMaster,
+      askForMaster: neighbourhood.askForMaster,
       onReplicated: (offset) => {
         // What has been seen stays seen, also when the slave that had it leaves.
         if (offset > store.replicatedOffset) store.replicatedOffset = offset;

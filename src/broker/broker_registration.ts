@@ -12,12 +12,13 @@
 import type { Clock } from "../io/clock.ts";
 import type { Logger } from "../io/logger.ts";
 import type { DataVersion } from "../model/data_version.ts";
-import { PermName, type TopicConfig } from "../model/topic_config.ts";
+import type { TopicConfig } from "../model/topic_config.ts";
 import {
   addressesOf,
   RegisteredNamesrv as Namesrv,
-  RETRY_MIN_MS,
+  RETRY_MS,
 } from "./registered_namesrv.ts";
+import { withBrokerPermission } from "./broker_permission.ts";
 import {
   type BrokerIdentity,
   type BrokerOuterAPI,
@@ -75,7 +76,6 @@ export interface NamesrvState {
 
 const PERIOD_MIN_MS = 10_000;
 const PERIOD_MAX_MS = 60_000;
-const RETRY_MAX_MS = 2_000;
 const UNREGISTER_TIMEOUT_MS = 1_000;
 /** How long a topic change waits for name servers before its caller goes on. */
 const CHANGES_WAIT_MS = 1_000;
@@ -124,6 +124,11 @@ export class BrokerRegistration {
     if (isPermChanged) this.onTopicsChanged(undefined);
   }
 
+  /** The list in force, without doubles. */
+  get namesrvAddrs(): readonly string[] {
+    return [...this.#namesrvs.keys()];
+  }
+
   /** One entry per name server of the list. */
   states(): NamesrvState[] {
     return [...this.#namesrvs.values()].map((it) => ({
@@ -134,11 +139,15 @@ export class BrokerRegistration {
     }));
   }
 
-  /** Resolves when every living name server shows this broker, or after a second. */
-  async start(): Promise<void> {
+  /**
+   * Resolves when every living name server shows this broker, or after a second. Those that were
+   * silent a moment ago are told as well, and not waited for.
+   */
+  async start(silent: readonly string[] = []): Promise<void> {
     this.#isRunning = true;
     this.tick();
-    await this.#settledOrLate([...this.#namesrvs.values()]);
+    const all = [...this.#namesrvs.values()];
+    await this.#settledOrLate(all.filter((it) => !silent.includes(it.address)));
   }
 
   /** One topic, or undefined for more than one. */
@@ -248,8 +257,9 @@ export class BrokerRegistration {
   }
 
   #run(namesrv: Namesrv, task: (namesrv: Namesrv) => Promise<void>): void {
+    const startedMs = this.#ports.clock.monotonicMs();
     namesrv.running = task(namesrv).catch((error: unknown) =>
-      this.#onFailure(namesrv, error)
+      this.#onFailure(namesrv, error, startedMs)
     ).finally(() => {
       namesrv.running = undefined;
     });
@@ -271,7 +281,6 @@ export class BrokerRegistration {
       namesrv.heartbeatMs = nowMs + this.#options.brokerHeartbeatInterval;
     }
     namesrv.isRegistered = true;
-    namesrv.retryDelayMs = RETRY_MIN_MS;
     namesrv.lastError = null;
     namesrv.periodMs = nowMs +
       Math.min(
@@ -292,7 +301,7 @@ export class BrokerRegistration {
     await this.#register(
       namesrv,
       registrationBody(
-        this.#masked(changed),
+        withBrokerPermission(changed, this.#options.brokerPermission),
         this.#ports.topics.dataVersion,
       ),
     );
@@ -335,7 +344,7 @@ export class BrokerRegistration {
     }
   }
 
-  #onFailure(namesrv: Namesrv, error: unknown): void {
+  #onFailure(namesrv: Namesrv, error: unknown, startedMs: number): void {
     const reason = error instanceof Error ? error.message : String(error);
     if (namesrv.isRegistered || namesrv.lastError === null) {
       this.#ports.logger.warn(
@@ -346,8 +355,7 @@ export class BrokerRegistration {
     }
     namesrv.isRegistered = false;
     namesrv.lastError = reason;
-    namesrv.retryMs = this.#ports.clock.monotonicMs() + namesrv.retryDelayMs;
-    namesrv.retryDelayMs = Math.min(namesrv.retryDelayMs * 1.5, RETRY_MAX_MS);
+    namesrv.retryMs = startedMs + RETRY_MS;
   }
 
   async #unregister(namesrv: Namesrv): Promise<void> {
@@ -373,24 +381,11 @@ export class BrokerRegistration {
     if (this.#body?.dataVersion === dataVersion && this.#body.perm === perm) {
       return this.#body.bytes;
     }
-    const topics = this.#masked(this.#ports.topics.allTopics());
+    const topics = withBrokerPermission(this.#ports.topics.allTopics(), perm);
     const bytes = registrationBody(topics, dataVersion);
     this.#body = bytes.length <= KEPT_BODY_BYTES_MAX
       ? { dataVersion, perm, bytes }
       : null;
     return bytes;
-  }
-
-  #masked(
-    topics: ReadonlyMap<string, TopicConfig>,
-  ): ReadonlyMap<string, TopicConfig> {
-    const mask = this.#options.brokerPermission;
-    const readWrite = PermName.READ | PermName.WRITE;
-    if ((mask & readWrite) === readWrite) return topics;
-    const masked = new Map<string, TopicConfig>();
-    for (const [name, it] of topics) {
-      masked.set(name, { ...it, perm: it.perm & mask });
-    }
-    return masked;
   }
 }

@@ -266,7 +266,7 @@ export class BrokerRun {
     await fence.start(this.#isJustPromoted);
     this.#isOpen = true;
     if (this.isStopping || fence.fencedReason !== null) return;
-    await registration.start();
+    await registration.start(fence.silent);
   }
 
   /** Replaces haRole.json, durably. Rejects with `FileError`. */

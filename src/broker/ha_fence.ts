@@ -76,6 +76,7 @@ export class HAFence {
   #state: FenceState = "asking";
   #refusal: string | null = ASKING;
   #unasked: string | null = null;
+  #silent: readonly string[] = [];
   #tickedWallMs = Infinity;
   #isStopped = false;
 
@@ -100,6 +101,11 @@ export class HAFence {
   /** Why this master serves without having asked anybody; null when somebody answered. */
   get unaskedReason(): string | null {
     return this.#unasked;
+  }
+
+  /** Whoever did not answer when all were asked last: name servers and peers. */
+  get silent(): readonly string[] {
+    return this.#silent;
   }
 
   /** Remoting addresses of the brokers of this pair that were seen. */
@@ -272,6 +278,7 @@ export class HAFence {
     if (!this.#looks.delete(look)) return;
     const { inquiry } = look;
     if (!this.#judge(inquiry) || look.isStale || !look.isWhole) return;
+    this.#silent = inquiry.silent;
     this.#doubt(inquiry);
     if (this.#state === "asking") this.#open();
   }

@@ -39,7 +39,7 @@ export function assembleFence(
     epoch: base.haRole()?.epoch ?? 0,
     peers,
     isMaster: () => ha.role !== "SLAVE",
-    namesrvAddrs: () => registration.states().map((it) => it.address),
+    namesrvAddrs: () => registration.namesrvAddrs,
     slaveCount: () => ha.slaveCount,
     followedMaster: () => metadata.slaveSynchronize.pocketmqMaster,
     onFenced: (reason) => {

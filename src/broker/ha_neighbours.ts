@@ -35,8 +35,8 @@ export interface HANeighboursPorts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly identity: BrokerIdentity;
-  /** namesrvAddr, `;` between. */
-  namesrvAddr(): string;
+  /** Those in force now. */
+  namesrvAddrs(): readonly string[];
   /** True for a slave that has not found its master. */
   isWithoutMaster(): boolean;
   /** One sentence; null when the neighbours fit. */
@@ -113,8 +113,7 @@ export class HANeighbours {
 
   /** Of every name server that answers. */
   async #clusterInfos(): Promise<ClusterInfo[]> {
-    const addresses = this.#ports.namesrvAddr().split(";")
-      .map((it) => it.trim()).filter((it) => it !== "");
+    const addresses = this.#ports.namesrvAddrs();
     const code = RequestCode.GET_BROKER_CLUSTER_INFO;
     const infos = await Promise.all(addresses.map(async (address) => {
       const body = await this.#ask(address, code, NAMESRV_PATIENCE_MS);

@@ -27,7 +27,8 @@ export interface HASlaveSizesPorts {
   };
   readonly clock: Clock;
   readonly identity: BrokerIdentity;
-  namesrvAddr(): string;
+  /** Those in force now. */
+  namesrvAddrs(): readonly string[];
   /** mappedFileSizeCommitLog of this broker. */
   mappedFileSize(): number;
 }
@@ -55,7 +56,7 @@ export class HASlaveSizes {
 
   /** Why the slave that connects from `addr` must not be served; null when it may. */
   admit(addr: string): string | null | Promise<string | null> {
-    if (this.#ports.namesrvAddr() === "") return null;
+    if (this.#ports.namesrvAddrs().length === 0) return null;
     const nowMs = this.#ports.clock.monotonicMs();
     if (this.#known === null || nowMs - this.#askedMs >= KEPT_MS) {
       this.#askedMs = nowMs;
@@ -76,8 +77,7 @@ export class HASlaveSizes {
   }
 
   async #ask(): Promise<readonly SlaveSize[]> {
-    const namesrvs = this.#ports.namesrvAddr().split(";")
-      .map((it) => it.trim()).filter((it) => it !== "");
+    const namesrvs = this.#ports.namesrvAddrs();
     const found = await Promise.all(namesrvs.map((it) => this.#slavesAt(it)));
     const addresses = [...new Set(found.flat())];
     const sizes = await Promise.all(addresses.map((it) => this.#sizeOf(it)));

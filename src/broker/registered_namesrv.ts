@@ -1,7 +1,10 @@
 /** RegisteredNamesrv: what a broker knows of one name server that it registers with. */
 
-/** Milliseconds before the first retry; later ones wait longer. */
-export const RETRY_MIN_MS = 1_000;
+/**
+ * Milliseconds from the beginning of one attempt to the next: a name server that comes back has
+ * its routes again within two seconds, however long it was away.
+ */
+export const RETRY_MS = 1_000;
 
 /** Changed by BrokerRegistration only. */
 export class RegisteredNamesrv {
@@ -12,7 +15,6 @@ export class RegisteredNamesrv {
   lastError: string | null = null;
   /** When an unregistered one is tried next; this and the others below are monotonic. */
   retryMs = 0;
-  retryDelayMs = RETRY_MIN_MS;
   periodMs = 0;
   heartbeatMs = 0;
   /** Topics changed since they were told; null: everything. */

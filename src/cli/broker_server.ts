@@ -26,6 +26,8 @@ export interface BrokerServerParts {
   readonly logger: Logger;
   /** Reads file, environment and flags again. */
   readonly load: () => BrokerConfig;
+  /** What a change at run time must not take away: the name server in this process. */
+  readonly inForce?: (values: BrokerConfig["values"]) => BrokerConfig["values"];
   /** Path of the file given by `--config`. */
   readonly configFile: string | undefined;
   /** The name server in this process. */
@@ -43,7 +45,7 @@ export async function startBrokerServer(
   context: CliContext,
   parts: BrokerServerParts,
 ): Promise<RunningServer> {
-  const { config, logger, namesrv } = parts;
+  const { config, inForce = (values) => values, logger, namesrv } = parts;
   const configuration = configurationOf(context, parts);
   const broker = new BrokerController(
     { ...context.runtime, logger: logger.child("broker"), configuration },
@@ -51,7 +53,7 @@ export async function startBrokerServer(
   );
   configuration.onChanged = () =>
     broker.reconfigure(
-      brokerSlices(configuration.values, configuration.explicitKeys),
+      brokerSlices(inForce(configuration.values), configuration.explicitKeys),
     );
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {}); // Whoever runs this server looks at it.

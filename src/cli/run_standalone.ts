@@ -48,6 +48,7 @@ async function start(
       config: registeredAt(config, namesrv),
       logger,
       load: () => registeredAt(load(), namesrv),
+      inForce: (values) => withNamesrv(values, namesrv),
       configFile: flags.config,
       namesrv,
     });
@@ -89,17 +90,24 @@ function registeredAt(
   config: BrokerConfig,
   namesrv: NamesrvController,
 ): BrokerConfig {
-  const { hostname, port } = namesrv.listener;
-  const own = hostPort(reachable(hostname), port);
-  const others = config.values.namesrvAddr.split(";").map((it) => it.trim())
-    .filter((it) => it !== "" && it !== own);
-  const values = Object.freeze({
-    ...config.values,
-    namesrvAddr: [own, ...others].join(";"),
-  });
+  const values = withNamesrv(config.values, namesrv);
   return {
     ...config,
     values,
     slices: brokerSlices(values, config.slices.store.explicitKeys),
   };
+}
+
+function withNamesrv(
+  values: BrokerConfig["values"],
+  namesrv: NamesrvController,
+): BrokerConfig["values"] {
+  const { hostname, port } = namesrv.listener;
+  const own = hostPort(reachable(hostname), port);
+  const others = values.namesrvAddr.split(";").map((it) => it.trim())
+    .filter((it) => it !== "" && it !== own);
+  return Object.freeze({
+    ...values,
+    namesrvAddr: [own, ...others].join(";"),
+  });
 }

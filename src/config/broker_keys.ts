@@ -25,6 +25,7 @@ const IDENTITY_KEYS = {
   namesrvAddr: addresses(
     "",
     "Name servers to register with, host:port separated by ;",
+    LIVE,
   ),
   bindAddress: host("0.0.0.0", "Address on which ports are bound"),
   listenPort: port(

@@ -41,6 +41,39 @@ test("chooseAddresses() prefers the key, then the bind address, then a real inte
   assertEquals(chosen({}, []).brokerIP1, "127.0.0.1");
 });
 
+test("chooseAddresses() tells no address that nobody else can connect to", () => {
+  const chosen = (...from: HostAddress[]) => chooseAddresses(ANY, from);
+  const real = hostAddress("192.168.1.4", "eth1");
+  for (
+    const odd of ["0.0.1.1", "0.0.0.0", "240.0.0.1", "224.0.0.1", "127.0.1.1"]
+      .concat("::", "fe80::1", "FE80::1", "febf::1", "ff02::1", "no address")
+  ) {
+    const strange = { ...hostAddress(odd), isLoopback: false };
+    assertEquals(chosen(strange, real).brokerIP1, "192.168.1.4", odd);
+    const alone = chosen(strange);
+    assertEquals(alone.brokerIP1, "127.0.0.1", odd);
+    assertEquals(alone.why, "this machine has no other address");
+    // Whoever sets it has a reason.
+    assertEquals(
+      chooseAddresses({ ...ANY, brokerIP1: odd }, [strange, real]).brokerIP1,
+      odd,
+    );
+  }
+  // Of the own link only: better than nothing, and than an address of this machine alone.
+  const link = hostAddress("169.254.7.7");
+  assertEquals(chosen(link, real).brokerIP1, "192.168.1.4");
+  assertEquals(chosen(link).brokerIP1, "169.254.7.7");
+  assertEquals(
+    chosen(hostAddress("2001:db8::1"), link).brokerIP1,
+    "2001:db8::1",
+  );
+  // A route by name servers is IPv4 where there is one.
+  assertEquals(
+    chosen(hostAddress("2001:db8::1"), real).brokerIP1,
+    "192.168.1.4",
+  );
+});
+
 test("chooseAddresses() keeps a host name and its own slave address", () => {
   const chosen = chooseAddresses(
     { ...ANY, brokerIP1: "mq.example", brokerIP2: "10.9.9.9" },

@@ -98,6 +98,21 @@ test("BrokerController routes a topic before code 17 is answered", () =>
     await namesrv.stop();
   }));
 
+test("BrokerController has no route of TBW102 once it starts without auto-creation", () =>
+  withTempDirectory(async (folder) => {
+    const { namesrv, address: namesrvAddr } = await startNamesrv(folder);
+    const store = `${folder}/store`;
+    for (const autoCreateTopicEnable of [true, false]) {
+      const options = { namesrvAddr, autoCreateTopicEnable };
+      const { controller } = await startBroker(store, options);
+      await eventually(() => isRouted(namesrvAddr, "SELF_TEST_TOPIC"));
+      const isThere = await isRouted(namesrvAddr, "TBW102");
+      assertEquals(isThere, autoCreateTopicEnable);
+      await controller.stop();
+    }
+    await namesrv.stop();
+  }));
+
 test("BrokerController.reconfigure() takes permissions and name servers", () =>
   withTempDirectory(async (folder) => {
     const { namesrv, address: namesrvAddr } = await startNamesrv(folder);

@@ -156,6 +156,7 @@ test("HAFence waits 2 s for those that do not answer, then serves and says so", 
   assertEquals(await site.after(100), "open");
   const reason = site.fence.unaskedReason!;
   assert(reason.includes(NAMESRV) && reason.includes(PEER), reason);
+  assertEquals([...site.fence.silent].sort(), [NAMESRV, PEER]);
   assertEquals(site.logger.lines.length, 1);
   // The promoted one is back: with the next look this broker gives way.
   site.roles.set(PEER, roleOf());

@@ -45,7 +45,7 @@ class Site {
         haServerAddr: "10.0.0.5:10912",
         heartbeatTimeoutMillis: 20_000,
       },
-      namesrvAddr: () => NAMESRV,
+      namesrvAddrs: () => [NAMESRV],
       isWithoutMaster: () => this.isWithoutMaster,
       onWarning: (warning) => {
         this.warning = warning;

@@ -48,7 +48,7 @@ function openSizes(
       haServerAddr: "10.0.0.5:10912",
       heartbeatTimeoutMillis: 20_000,
     },
-    namesrvAddr: () => namesrvAddr,
+    namesrvAddrs: () => namesrvAddr === "" ? [] : [namesrvAddr],
     mappedFileSize: () => 1_000,
   });
   return { sizes, clock, requests: () => requests };
