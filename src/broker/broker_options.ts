@@ -64,6 +64,11 @@ export interface BrokerOptions {
   readonly slaveReadEnable: SlaveReadEnable;
   readonly enablePropertyFilter: boolean;
   readonly filterSupportRetry: boolean;
+  /** Milliseconds that the filter of a group without members is kept. */
+  readonly filterDataCleanTimeSpan: number;
+  /** Percent. */
+  readonly maxErrorRateOfBloomFilter: number;
+  readonly expectConsumerNumUseFilter: number;
   readonly rejectPullConsumerEnable: boolean;
   readonly notifyConsumerIdsChangedEnable: boolean;
   readonly useServerSideResetOffset: boolean;
@@ -123,6 +128,9 @@ export const DEFAULT_BROKER_OPTIONS: BrokerOptions = Object.freeze({
   slaveReadEnable: "auto",
   enablePropertyFilter: false,
   filterSupportRetry: false,
+  filterDataCleanTimeSpan: 86_400_000,
+  maxErrorRateOfBloomFilter: 20,
+  expectConsumerNumUseFilter: 32,
   rejectPullConsumerEnable: false,
   notifyConsumerIdsChangedEnable: true,
   useServerSideResetOffset: true,

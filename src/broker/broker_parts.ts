@@ -1,4 +1,5 @@
 /** BrokerParts: the managers of one broker, made and wired to nothing but their ports. */
+import { FilterFactory } from "../filter/filter_factory.ts";
 import type { Clock } from "../io/clock.ts";
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
@@ -9,6 +10,7 @@ import type { MessageStore } from "../store/message_store.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import { BrokerStats } from "./broker_stats.ts";
 import { BrokerStatsManager } from "./broker_stats_manager.ts";
+import { ConsumerFilterManager } from "./consumer_filter_manager.ts";
 import { ConsumerManager } from "./consumer_manager.ts";
 import { ConsumerOffsetManager } from "./consumer_offset_manager.ts";
 import { DelayOffsetFile } from "./delay_offset_file.ts";
@@ -32,6 +34,8 @@ export class BrokerParts {
   readonly topicConfigManager: TopicConfigManager;
   readonly subscriptionGroupManager: SubscriptionGroupManager;
   readonly consumerOffsetManager: ConsumerOffsetManager;
+  readonly filterFactory = new FilterFactory();
+  readonly consumerFilterManager: ConsumerFilterManager;
   readonly consumerManager: ConsumerManager;
   readonly producerManager: ProducerManager;
   readonly rebalanceLockManager: RebalanceLockManager;
@@ -70,7 +74,16 @@ export class BrokerParts {
     const offsets = file("consumerOffset.json");
     const delayOffsets = file("delayOffset.json");
     const modes = file("messageRequestMode.json");
-    this.metadataFiles = [topics, groups, offsets, delayOffsets, modes, haRole];
+    const filters = file("consumerFilter.json");
+    this.metadataFiles = [
+      topics,
+      groups,
+      offsets,
+      delayOffsets,
+      modes,
+      filters,
+      haRole,
+    ];
     const maxOffsetInQueue = (topic: string, queueId: number) =>
       messageStore.getMaxOffsetInQueue(topic, queueId);
     this.topicConfigManager = new TopicConfigManager(
@@ -94,7 +107,15 @@ export class BrokerParts {
     this.delayOffsetFile = new DelayOffsetFile(delayOffsets, clock);
     this.messageRequestModeFile = new MessageRequestModeFile(modes);
     const clients = { clock, logger: ports.logger.child("client") };
-    this.consumerManager = new ConsumerManager(clients, options);
+    this.consumerFilterManager = new ConsumerFilterManager(
+      { clock, logger, file: filters },
+      options,
+      this.filterFactory,
+    );
+    this.consumerManager = new ConsumerManager({
+      ...clients,
+      onGroupLeft: (group) => this.consumerFilterManager.unRegister(group),
+    }, options);
     this.producerManager = new ProducerManager(clients, options);
     this.rebalanceLockManager = new RebalanceLockManager(clients, options);
     this.brokerStatsManager = new BrokerStatsManager(() =>
@@ -114,6 +135,7 @@ export class BrokerParts {
     this.consumerOffsetManager.load();
     this.delayOffsetFile.load();
     this.messageRequestModeFile.load();
+    this.consumerFilterManager.load();
     // A slave's table is its master's; what the log shows beside it is served from there.
     if (!this.#isSlave) this.#recoverTopics();
   }
@@ -162,6 +184,7 @@ export class BrokerParts {
     this.topicConfigManager.tick(monotonicMs);
     this.subscriptionGroupManager.tick(monotonicMs);
     this.consumerOffsetManager.tick(monotonicMs);
+    this.consumerFilterManager.tick(monotonicMs);
     this.consumerManager.tick(monotonicMs);
     this.producerManager.tick(monotonicMs);
     this.rebalanceLockManager.tick(monotonicMs);
@@ -182,6 +205,7 @@ export class BrokerParts {
       this.topicConfigManager.persist(),
       this.subscriptionGroupManager.persist(),
       this.consumerOffsetManager.persist(),
+      this.consumerFilterManager.persist(),
     ]);
   }
 
@@ -189,6 +213,7 @@ export class BrokerParts {
     this.topicConfigManager.reconfigure(options);
     this.subscriptionGroupManager.reconfigure(options);
     this.consumerOffsetManager.reconfigure(options);
+    this.consumerFilterManager.reconfigure(options);
     this.consumerManager.reconfigure(options);
     this.producerManager.reconfigure(options);
     this.rebalanceLockManager.reconfigure(options);

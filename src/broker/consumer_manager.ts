@@ -40,6 +40,7 @@ export interface RegisterConsumerOptions {
 export class ConsumerManager {
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #onGroupLeft: (group: string) => void;
   readonly #table = new ClientTable();
   readonly #states = new Map<string, ConsumerGroupState>();
   /** Groups whose members are still to be told. */
@@ -47,12 +48,18 @@ export class ConsumerManager {
   #options: BrokerOptions;
   #scannedMs: number;
 
+  /** `onGroupLeft` is told when the last member of a group has left. */
   constructor(
-    ports: { readonly clock: Clock; readonly logger: Logger },
+    ports: {
+      readonly clock: Clock;
+      readonly logger: Logger;
+      readonly onGroupLeft?: (group: string) => void;
+    },
     options: BrokerOptions,
   ) {
     this.#clock = ports.clock;
     this.#logger = ports.logger;
+    this.#onGroupLeft = ports.onGroupLeft ?? (() => {});
     this.#options = options;
     this.#scannedMs = ports.clock.monotonicMs();
   }
@@ -217,6 +224,7 @@ export class ConsumerManager {
     if (this.#table.clients(group) === undefined) {
       this.#states.delete(group);
       this.#notifyDue.delete(state);
+      this.#onGroupLeft(group);
       return;
     }
     this.#notify(state, isNotifyEnabled);

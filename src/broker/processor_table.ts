@@ -107,6 +107,8 @@ export class BrokerProcessors {
       topics: ports.metadata,
       replication: ports.metadata.replication,
       consumers: parts.consumerManager,
+      filters: parts.consumerFilterManager,
+      filterFactory: parts.filterFactory,
       offsets: parts.consumerOffsetManager,
       holdService: parts.pullRequestHoldService,
       resetOffsets: parts.resetOffsets,
@@ -167,7 +169,6 @@ export class BrokerProcessors {
       ...this.#parts,
       ...this.#ports,
       options: () => this.#options,
-      expressionError: null,
     };
     yield* clientManageProcessors(deps);
     yield* consumerManageProcessors({ ...deps, topics: deps.metadata });

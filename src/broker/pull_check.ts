@@ -1,60 +1,30 @@
 /** PullCheck: may this group pull from this queue, and through which filter (reference 9.1)? */
 import { shown } from "../base/shown.ts";
-import type { ConsumeType, MessageModel } from "../model/heartbeat_data.ts";
-import {
-  buildSubscriptionData,
-  isTagType,
-  SubscriptionParseError,
-} from "../model/filter_api.ts";
-import type { SubscriptionData } from "../model/subscription_data.ts";
 import type { SubscriptionGroupConfig } from "../model/subscription_group_config.ts";
 import { PermName, type TopicConfig } from "../model/topic_config.ts";
+import { groupOfRetryTopic, isRetryTopic } from "../model/topic_names.ts";
 import type { PullMessageRequestHeader } from "../protocol/header/pull_message_request_header.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
 import type { MessageFilter } from "../store/get_message_result.ts";
-import { subscriptionFilter } from "./subscription_filter.ts";
-
-/** Bits of a pull's sysFlag (reference 3.3). */
-export const PullSysFlag = {
-  COMMIT_OFFSET: 0x1,
-  SUSPEND: 0x2,
-  SUBSCRIPTION: 0x4,
-  CLASS_FILTER: 0x8,
-  LITE_PULL_MESSAGE: 0x10,
-} as const;
-
-/** Why a group may not pull; an ext field of 5.x answers. */
-const ForbiddenType = {
-  BROKER_FORBIDDEN: 1,
-  GROUP_FORBIDDEN: 2,
-  TOPIC_FORBIDDEN: 3,
-  BROADCASTING_DISABLE_FORBIDDEN: 4,
-  SUBSCRIPTION_FORBIDDEN: 5,
-} as const;
+import {
+  expressionForRetryMessageFilter,
+  expressionMessageFilter,
+} from "./expression_message_filter.ts";
+import { forbidden, ForbiddenType, type RefusedPull } from "./pull_refusal.ts";
+import {
+  pullSubscription,
+  type PullSubscriptionPorts,
+} from "./pull_subscription.ts";
 
 /** What the checks need of the managers. */
-export interface PullCheckPorts {
+export interface PullCheckPorts extends PullSubscriptionPorts {
   readonly topics: {
     selectTopicConfig(topic: string): TopicConfig | undefined;
   };
-  readonly groups: {
+  readonly groups: PullSubscriptionPorts["groups"] & {
     findSubscriptionGroupConfig(
       group: string,
     ): SubscriptionGroupConfig | undefined;
-    /** Bits of what a group may not do with a topic; 0: everything is allowed. */
-    getForbidden(group: string, topic: string): number;
-  };
-  readonly consumers: {
-    getConsumerGroupInfo(group: string):
-      | {
-        readonly consumeType: ConsumeType;
-        readonly messageModel: MessageModel;
-      }
-      | undefined;
-    findSubscriptionData(
-      group: string,
-      topic: string,
-    ): SubscriptionData | undefined;
   };
 }
 
@@ -64,6 +34,8 @@ export interface PullCheckOptions {
   readonly brokerPermission: number;
   readonly litePullMessageEnable: boolean;
   readonly rejectPullConsumerEnable: boolean;
+  readonly enablePropertyFilter: boolean;
+  readonly filterSupportRetry: boolean;
 }
 
 /** A pull that may go on. */
@@ -72,15 +44,6 @@ export interface AllowedPull {
   readonly groupConfig: SubscriptionGroupConfig;
   readonly filter: MessageFilter | null;
 }
-
-/** Why it may not. */
-export interface RefusedPull {
-  readonly code: number;
-  readonly remark: string;
-  readonly forbiddenType?: number;
-}
-
-const PERMISSION_PULL_BIT = 0;
 
 /** All checks of 9.1 behind the role's. */
 export function checkPull(
@@ -93,17 +56,13 @@ export function checkPull(
   if ("code" in groupConfig) return groupConfig;
   const topicConfig = checkTopic(ports, header);
   if ("code" in topicConfig) return topicConfig;
-  const subscription = (header.sysFlag & PullSysFlag.SUBSCRIPTION) !== 0
-    ? parseSubscription(header)
-    : knownSubscription(ports, header, groupConfig);
+  const subscription = pullSubscription(
+    ports,
+    options.enablePropertyFilter,
+    header,
+    groupConfig,
+  );
   if ("code" in subscription) return subscription;
-  if (!isTagType(subscription.expressionType)) {
-    return {
-      code: ResponseCode.SYSTEM_ERROR,
-      remark: "The broker does not support consumer to filter message by " +
-        shown(subscription.expressionType),
-    };
-  }
   if (options.rejectPullConsumerEnable) {
     const info = ports.consumers.getConsumerGroupInfo(header.consumerGroup);
     if (info === undefined || info.consumeType === "CONSUME_ACTIVELY") {
@@ -114,7 +73,18 @@ export function checkPull(
       );
     }
   }
-  return { topicConfig, groupConfig, filter: subscriptionFilter(subscription) };
+  const { topic } = header;
+  const filter = options.filterSupportRetry && isRetryTopic(topic)
+    ? expressionForRetryMessageFilter(
+      subscription.subscriptionData,
+      (realTopic) =>
+        ports.filters.get(realTopic, groupOfRetryTopic(topic))?.selector,
+    )
+    : expressionMessageFilter(
+      subscription.subscriptionData,
+      subscription.selector,
+    );
+  return { topicConfig, groupConfig, filter };
 }
 
 function checkBrokerAndGroup(
@@ -175,79 +145,4 @@ function checkTopic(
     };
   }
   return topicConfig;
-}
-
-function parseSubscription(
-  header: PullMessageRequestHeader,
-): SubscriptionData | RefusedPull {
-  try {
-    return buildSubscriptionData(
-      header.topic,
-      header.subscription,
-      header.expressionType,
-      header.subVersion,
-    );
-  } catch (error) {
-    if (!(error instanceof SubscriptionParseError)) throw error;
-    return {
-      code: ResponseCode.SUBSCRIPTION_PARSE_FAILED,
-      remark: `parse the consumer's subscription failed: ${error.message}`,
-    };
-  }
-}
-
-function knownSubscription(
-  ports: PullCheckPorts,
-  header: PullMessageRequestHeader,
-  groupConfig: SubscriptionGroupConfig,
-): SubscriptionData | RefusedPull {
-  const { consumerGroup, topic } = header;
-  const info = ports.consumers.getConsumerGroupInfo(consumerGroup);
-  if (info === undefined) {
-    return {
-      code: ResponseCode.SUBSCRIPTION_NOT_EXIST,
-      remark:
-        `the consumer's group info not exist, group ${shown(consumerGroup)} ` +
-        "has sent no heartbeat",
-    };
-  }
-  if (
-    !groupConfig.consumeBroadcastEnable && info.messageModel === "BROADCASTING"
-  ) {
-    return forbidden(
-      ForbiddenType.BROADCASTING_DISABLE_FORBIDDEN,
-      `the consumer group[${
-        shown(consumerGroup)
-      }] can not consume by broadcast way`,
-    );
-  }
-  const bits = ports.groups.getForbidden(consumerGroup, topic);
-  if (((bits >> PERMISSION_PULL_BIT) & 1) !== 0) {
-    return forbidden(
-      ForbiddenType.SUBSCRIPTION_FORBIDDEN,
-      `the consumer group[${shown(consumerGroup)}] is forbidden for topic[${
-        shown(topic)
-      }]`,
-    );
-  }
-  const known = ports.consumers.findSubscriptionData(consumerGroup, topic);
-  if (known === undefined) {
-    return {
-      code: ResponseCode.SUBSCRIPTION_NOT_EXIST,
-      remark:
-        `the consumer's subscription not exist, group ${
-          shown(consumerGroup)
-        } ` +
-        `topic ${shown(topic)}`,
-    };
-  }
-  return known.subVersion >= header.subVersion ? known : {
-    code: ResponseCode.SUBSCRIPTION_NOT_LATEST,
-    remark: `the consumer's subscription not latest: ${known.subVersion} is ` +
-      `known, ${header.subVersion} was asked for`,
-  };
-}
-
-function forbidden(forbiddenType: number, remark: string): RefusedPull {
-  return { code: ResponseCode.NO_PERMISSION, remark, forbiddenType };
 }

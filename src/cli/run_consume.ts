@@ -1,4 +1,5 @@
 /** consume: the work of `pocketmq consume`. */
+import { shown } from "../base/shown.ts";
 import type { ConsumedMessage } from "../client/consumed_message.ts";
 import { Consumer } from "../client/consumer.ts";
 import {
@@ -7,6 +8,8 @@ import {
 } from "../client/consumer_options.ts";
 import { MQClientError } from "../client/mq_client_error.ts";
 import type { MQClientInstance } from "../client/mq_client_instance.ts";
+import { CompiledSelector } from "../filter/compiled_selector.ts";
+import { SelectorParseError } from "../filter/selector_parse_error.ts";
 import type { ConsumeFromWhere } from "../model/heartbeat_data.ts";
 import { groupError, topicError } from "../model/validators.ts";
 import { type CliContext, printWarning } from "./cli_context.ts";
@@ -31,6 +34,7 @@ export async function consume(
   flags: ConsumeFlags,
 ): Promise<void> {
   const options = optionsOf(topic, flags);
+  if (flags.sql !== undefined) warnOfIgnored(context, flags.sql);
   await withClient(context, flags, async (instance) => {
     const ended = Promise.withResolvers<End>();
     let left = flags.count ?? Infinity;
@@ -72,6 +76,22 @@ export async function consume(
       await consumer.stop();
     }
   });
+}
+
+/** Brokers silently ignore what follows a whole expression; what is wrong with one they say. */
+function warnOfIgnored(context: CliContext, sql: string): void {
+  try {
+    const { ignored } = new CompiledSelector(sql);
+    if (ignored === undefined) return;
+    printWarning(
+      context,
+      `Brokers ignore the end of --sql from position ${ignored.position} on: ${
+        shown(ignored.text)
+      }`,
+    );
+  } catch (error) {
+    if (!(error instanceof SelectorParseError)) throw error;
+  }
 }
 
 /** Who waits without end should know what for. */

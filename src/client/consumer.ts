@@ -20,6 +20,7 @@ import {
 } from "../protocol/remoting_command.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import { allocateMessageQueueAveragely } from "./allocate_message_queue_averagely.ts";
+import { checkClientConfig } from "./check_client_config.ts";
 import type { ConsumerOptions, MessageListener } from "./consumer_options.ts";
 import { isPermanent, messageOf, MQClientError } from "./mq_client_error.ts";
 import {
@@ -180,8 +181,7 @@ export class Consumer implements ClientMember {
       this.#instance.options.heartbeatBrokerInterval;
     for (const { topic } of this.#subscriptions) {
       const route = await this.#instance.namesrv.route(topic);
-      if (route === undefined) continue;
-      for (const it of brokerAddresses(route, "all")) this.#brokers.add(it);
+      if (route !== undefined) await this.#meet(route);
     }
     await this.#sendHeartbeat(this.#brokers);
   }
@@ -233,7 +233,8 @@ export class Consumer implements ClientMember {
       }
       return;
     }
-    await this.#greetNewBrokers(route);
+    const unknown = await this.#meet(route);
+    if (unknown.length > 0) await this.#sendHeartbeat(unknown);
     const members = await this.#members(route);
     const me = this.#instance.clientId;
     if (members === undefined || !this.#isRunning) return;
@@ -257,13 +258,20 @@ export class Consumer implements ClientMember {
     await Promise.all(missing.map((it) => this.#take(subscription, it)));
   }
 
-  async #greetNewBrokers(route: TopicRouteData): Promise<void> {
+  /** Takes up brokers that are new, once they read the expressions; gives these. */
+  async #meet(route: TopicRouteData): Promise<readonly string[]> {
     const unknown = brokerAddresses(route, "all").filter((it) =>
       !this.#brokers.has(it)
     );
-    if (unknown.length === 0) return;
+    const { consumerGroup } = this.#options;
+    await checkClientConfig(
+      this.#instance,
+      consumerGroup,
+      this.#subscriptions,
+      unknown,
+    );
     for (const it of unknown) this.#brokers.add(it);
-    await this.#sendHeartbeat(unknown);
+    return unknown;
   }
 
   /** The group's members, sorted, as the first broker that answers knows them. */

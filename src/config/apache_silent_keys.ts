@@ -63,9 +63,9 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   enableSingleTopicRegister enableSkipLongAwaitingAck enableSplitMetadata
   enableSplitRegistration enableStatsMetrics enableTopicList
   enableTransactionMetrics endTransactionPoolQueueCapacity
-  endTransactionThreadPoolNums estimateAccumulation expectConsumerNumUseFilter
+  endTransactionThreadPoolNums estimateAccumulation
   fastFailIfNoBufferInStorePool fetchControllerAddrByDnsLookup
-  fetchNamesrvAddrInterval filterDataCleanTimeSpan filterServerNums
+  fetchNamesrvAddrInterval filterServerNums
   flushCommitLogTimed flushConsumeQueueLeastPages
   flushConsumerOffsetHistoryInterval flushDelayOffsetInterval
   flushLeastPagesWhenWarmMapedFile forceVerifyPropCRC forwardTimeout
@@ -80,7 +80,7 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   mapedFileSizeConsumeQueueExt mappedFileSizeConsumeQueueExt
   mappedFileSizeTimerLog mappedFileSwapEnable mapperFileSizeBatchConsumeQueue
   maxAsyncPutMessageRequests maxBatchDeleteFilesNum maxChecksumRange
-  maxConsumeQueueScan maxDelayTime maxErrorRateOfBloomFilter
+  maxConsumeQueueScan maxDelayTime
   maxLmqConsumeQueueNum maxOffsetMapSize maxPopPollingSize
   maxReconnectIntervalTimeSeconds maxRecoveryCommitlogFiles
   maxSlaveResendLength maxStatsIdleTimeInMinutes maxTopicLength

@@ -144,8 +144,23 @@ const CLIENT_KEYS = {
     "Let clients read from a slave; auto: where its master suggests it or is gone",
     LIVE,
   ),
-  enablePropertyFilter: flag(false, "Allow SQL92 subscriptions"),
-  filterSupportRetry: flag(false, "Filter retry topics too"),
+  enablePropertyFilter: flag(false, "Allow SQL92 subscriptions", LIVE),
+  filterSupportRetry: flag(false, "Filter retry topics too", LIVE),
+  filterDataCleanTimeSpan: millis(
+    86_400_000,
+    "Life of the filter of a group without members",
+    LIVE,
+  ),
+  maxErrorRateOfBloomFilter: integer(
+    20,
+    "Percent; sizes the bits in consumerFilter.json",
+    { min: 1, max: 99 },
+  ),
+  expectConsumerNumUseFilter: integer(
+    32,
+    "Groups; sizes the bits in consumerFilter.json",
+    { min: 1, max: 1_000_000 },
+  ),
   rejectPullConsumerEnable: flag(false, "Refuse pull consumers", LIVE),
   notifyConsumerIdsChangedEnable: flag(
     true,

@@ -57,6 +57,11 @@ export function isRetryTopic(topic: string): boolean {
   return topic.startsWith(RETRY_GROUP_TOPIC_PREFIX);
 }
 
+/** The group of a `%RETRY%group`. */
+export function groupOfRetryTopic(topic: string): string {
+  return topic.slice(RETRY_GROUP_TOPIC_PREFIX.length);
+}
+
 /** True for `%DLQ%…`. */
 export function isDlqTopic(topic: string): boolean {
   return topic.startsWith(DLQ_GROUP_TOPIC_PREFIX);

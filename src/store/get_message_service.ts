@@ -54,8 +54,30 @@ export class GetMessageService {
     this.options = options;
   }
 
-  /** Synchronous when all records are hot. */
+  /**
+   * Synchronous when all records are hot. Where a filter on properties refuses
+   * a whole batch of these, the next one follows, up to as many units as one
+   * pull may look at (maxFilterMessageSize).
+   */
   getMessage(
+    request: GetMessageRequest,
+  ): GetMessageResult | Promise<GetMessageResult> {
+    let result = this.#getBatch(request);
+    if (request.filter?.isMatchedByCommitLog === undefined) return result;
+    const end = request.offset + this.#unitsWanted(request);
+    while (!(result instanceof Promise)) {
+      const { maxOffset, nextBeginOffset, status } = result;
+      const isAtEnd = nextBeginOffset >= Math.min(end, maxOffset);
+      if (status !== "NO_MATCHED_MESSAGE" || isAtEnd) break;
+      const next = this.#getBatch({ ...request, offset: nextBeginOffset });
+      if (!(next instanceof Promise) && !isOfRecords(next)) break;
+      result.release();
+      result = next;
+    }
+    return result;
+  }
+
+  #getBatch(
     request: GetMessageRequest,
   ): GetMessageResult | Promise<GetMessageResult> {
     const { offset } = request;
@@ -228,6 +250,11 @@ interface Found {
   /** When nothing comes back: because it is gone, not because of the filter. */
   readonly wasRemoved: boolean;
   readonly suggestPullingFromSlave: boolean;
+}
+
+/** False when the queue has nothing (any more) at the offset. */
+function isOfRecords({ status }: GetMessageResult): boolean {
+  return status === "FOUND" || status === "NO_MATCHED_MESSAGE";
 }
 
 function resultOf(found: Found, read: RecordsRead): GetMessageResult {

@@ -21,7 +21,8 @@ function open(options: BrokerOptions = OPTIONS) {
     producerManager: rig.producerManager,
     subscriptionGroupManager: rig.subscriptionGroupManager,
     topicConfigManager: rig.topicConfigManager,
-    expressionError: null,
+    consumerFilterManager: rig.consumerFilterManager,
+    filterFactory: rig.filterFactory,
   });
   const connection = new RecordingConnection();
   const beat = (body: unknown) =>
@@ -160,24 +161,17 @@ test("35 leaves the named groups", async () => {
   assertEquals((await leave({ clientID })).code, 0);
 });
 
-test("46 takes tags, and SQL92 only with a compiler", async () => {
+test("46 takes tags, and SQL92 only where it is enabled and compiles", async () => {
   const check = async (
     expressionType: string | null,
     changes: Partial<BrokerOptions> = {},
-    expressionError:
-      | ((type: string, expression: string) => string | undefined)
-      | null = null,
+    subString = "a > 1",
   ) => {
-    const { rig } = open({ ...OPTIONS, ...changes });
-    const table = clientManageProcessors({
-      ...rig,
-      options: rig.options,
-      expressionError,
-    });
+    const { table } = open({ ...OPTIONS, ...changes });
     const body = JSON.stringify({
       clientId: "c",
       group: "g",
-      subscriptionData: { topic: "T", subString: "a > 1", expressionType },
+      subscriptionData: { topic: "T", subString, expressionType },
     });
     return await ask(table, RequestCode.CHECK_CLIENT_CONFIG, {}, body);
   };
@@ -190,8 +184,40 @@ test("46 takes tags, and SQL92 only with a compiler", async () => {
     "The broker does not support consumer to filter message by SQL92",
   );
   const on = { enablePropertyFilter: true };
-  assertEquals((await check("SQL92", on)).code, 1);
-  assertEquals((await check("SQL92", on, () => undefined)).code, 0);
-  const broken = await check("SQL92", on, () => "Expected a value at 4.");
-  assertEquals([broken.code, broken.remark], [23, "Expected a value at 4."]);
+  assertEquals((await check("SQL92", on)).code, 0);
+  const broken = await check("SQL92", on, "a >");
+  assertEquals([broken.code, broken.remark], [
+    23,
+    "The SQL92 expression cannot be read at position 4: expected a value, " +
+    "a name, NOT or (, found the end",
+  ]);
+  assertEquals((await check("SQL99", on)).code, 23);
+});
+
+test("34 registers filters, and the last member that leaves makes them dead", async () => {
+  const { rig, table, beat, connection } = open();
+  const subscribe = (subString: string, subVersion: number) =>
+    beat(heartbeat({}, {
+      subscriptionDataSet: [
+        { topic: "T", subString, subVersion, expressionType: "SQL92" },
+        { topic: "U", subString: "*", subVersion, expressionType: "TAG" },
+      ],
+    }));
+  const filter = (topic = "T") => rig.consumerFilterManager.get(topic, "g");
+  assertEquals((await subscribe("a > 1", 7)).code, 0);
+  assertEquals([filter()?.expression, filter()?.deadTime], ["a > 1", 0]);
+  assertEquals(filter("U"), undefined);
+  // A short heartbeat says nothing of subscriptions.
+  const short = { heartbeatFingerprint: 77, withoutSub: true };
+  await beat(heartbeat(short, { subscriptionDataSet: [] }));
+  assertEquals(filter()?.deadTime, 0);
+  const fields = { clientID: "10.0.0.1@1234#99", consumerGroup: "g" };
+  await ask(table, RequestCode.UNREGISTER_CLIENT, fields, "", connection);
+  assertEquals(filter()?.deadTime, rig.clock.nowMs());
+  await subscribe("a > 1", 7);
+  assertEquals(filter()?.deadTime, 0);
+  rig.consumerManager.doChannelCloseEvent(connection);
+  assertEquals(filter()?.deadTime, rig.clock.nowMs());
+  assertEquals((await subscribe("a >", 8)).code, 0);
+  assertEquals(filter(), undefined);
 });

@@ -5,6 +5,7 @@ import {
 } from "../../src/broker/broker_options.ts";
 import type { MetadataFile } from "../../src/broker/config_manager.ts";
 import { BrokerStatsManager } from "../../src/broker/broker_stats_manager.ts";
+import { ConsumerFilterManager } from "../../src/broker/consumer_filter_manager.ts";
 import { ConsumerManager } from "../../src/broker/consumer_manager.ts";
 import { ConsumerOffsetManager } from "../../src/broker/consumer_offset_manager.ts";
 import { DelayOffsetFile } from "../../src/broker/delay_offset_file.ts";
@@ -14,6 +15,7 @@ import { RebalanceLockManager } from "../../src/broker/rebalance_lock_manager.ts
 import { ResetOffsets } from "../../src/broker/reset_offsets.ts";
 import { SubscriptionGroupManager } from "../../src/broker/subscription_group_manager.ts";
 import { TopicConfigManager } from "../../src/broker/topic_config_manager.ts";
+import { FilterFactory } from "../../src/filter/filter_factory.ts";
 import { parseSocketAddress } from "../../src/model/socket_address.ts";
 import {
   createRequest,
@@ -80,6 +82,7 @@ export class ManagerRig {
     offsets: new MemoryFile(),
     delayOffsets: new MemoryFile(),
     modes: new MemoryFile(),
+    filters: new MemoryFile(),
   };
   /** Max offsets by `topic/queueId`. */
   readonly maxOffsets = new Map<string, number>();
@@ -87,6 +90,8 @@ export class ManagerRig {
   readonly topicConfigManager: TopicConfigManager;
   readonly subscriptionGroupManager: SubscriptionGroupManager;
   readonly consumerOffsetManager: ConsumerOffsetManager;
+  readonly filterFactory = new FilterFactory();
+  readonly consumerFilterManager: ConsumerFilterManager;
   readonly consumerManager: ConsumerManager;
   readonly producerManager: ProducerManager;
   readonly rebalanceLockManager: RebalanceLockManager;
@@ -125,7 +130,15 @@ export class ManagerRig {
       this.clock,
     );
     this.messageRequestModeFile = new MessageRequestModeFile(this.files.modes);
-    this.consumerManager = new ConsumerManager(ports, brokerOptions);
+    this.consumerFilterManager = new ConsumerFilterManager(
+      { ...ports, file: this.files.filters },
+      brokerOptions,
+      this.filterFactory,
+    );
+    this.consumerManager = new ConsumerManager({
+      ...ports,
+      onGroupLeft: (group) => this.consumerFilterManager.unRegister(group),
+    }, brokerOptions);
     this.producerManager = new ProducerManager(ports, brokerOptions);
     this.rebalanceLockManager = new RebalanceLockManager(ports, brokerOptions);
     this.brokerStatsManager = new BrokerStatsManager(() =>
@@ -136,6 +149,7 @@ export class ManagerRig {
     this.consumerOffsetManager.load();
     this.delayOffsetFile.load();
     this.messageRequestModeFile.load();
+    this.consumerFilterManager.load();
   }
 
   readonly options = (): BrokerOptions => this.brokerOptions;

@@ -7,6 +7,7 @@ import {
   type MessageListener,
 } from "../../src/client/consumer_options.ts";
 import { MQClientError } from "../../src/client/mq_client_error.ts";
+import { decodeCheckClientRequestBody } from "../../src/protocol/body/check_client_body.ts";
 import { createResponse } from "../../src/protocol/remoting_command.ts";
 import type { FakeBroker } from "./fake_broker.ts";
 import { bytesOf, SimSite, textOf } from "./sim_site.ts";
@@ -325,6 +326,31 @@ for (
     await clock.complete(it.stop());
   });
 }
+
+test("Consumer.start() asks whether SQL92 is read, and says what the broker says", async () => {
+  const { clock, broker, consumer } = await site();
+  const subscriptions = [
+    { topic: "T", expression: "a >", expressionType: "SQL92" as const },
+  ];
+  const checks = () => broker.requestsOf(46);
+  broker.script.set(46, () => createResponse(23, "wrong at position 4"));
+  const { consumer: it } = consumer({ subscriptions });
+  const error = await clock.complete(it.start().then(() => null, (it) => it));
+  assert(error instanceof MQClientError);
+  assertEquals([error.code, error.remark], [23, "wrong at position 4"]);
+  assertEquals(checks().length, 1);
+  assertEquals(broker.heartbeats.length, 0);
+  const asked = decodeCheckClientRequestBody(checks()[0]!.body);
+  assertEquals(asked.subscriptionData!.subString, "a >");
+  // Whoever does not know the question is not asked again.
+  broker.script.set(46, () => createResponse(3, "not supported"));
+  const { consumer: other } = consumer({ subscriptions });
+  await clock.complete(other.start());
+  await clock.run(60_000);
+  assertEquals(checks().length, 2);
+  assert(broker.heartbeats.length > 1);
+  await clock.complete(other.stop());
+});
 
 test("Consumer.start() says when there is no name server, and what no broker takes", async () => {
   const sim = new SimSite();

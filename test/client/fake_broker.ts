@@ -79,7 +79,7 @@ export class FakeBroker {
         this.#answer(context, request);
     };
     const codes = [12, 11, 14, 15, 17, 25, 26, 28, 29, 30, 31, 33, 34, 35, 38];
-    const more = [200, 201, 202, 203, 207, 208, 215, 222, 310, 320];
+    const more = [46, 200, 201, 202, 203, 207, 208, 215, 222, 310, 320];
     this.#server = new RemotingServer(
       ports,
       DEFAULT_REMOTING_SERVER_OPTIONS,

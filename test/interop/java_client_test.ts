@@ -61,6 +61,25 @@ for (const version of ROCKETMQ_VERSIONS) {
     });
   });
 
+  test(`Java ${version} consumes by SQL92 in all three ways, and is told what cannot be read`, async () => {
+    await withSite(async (site) => {
+      await site.createTopic("SqlTopic");
+      const done = await runDriver(version, [
+        "sqlfilter",
+        `namesrv=${site.namesrv}`,
+        "topic=SqlTopic",
+      ], site.folder);
+      assertEquals(done.code, 0, done.output);
+      assertEquals(done.result, {
+        pushed: 50,
+        polled: 20,
+        pulled: 20,
+        refused: 1,
+        faults: 0,
+      });
+    }, ["--set", "enablePropertyFilter=true"]);
+  });
+
   test(`Java ${version} members share the queues, take over, and keep positions over a restart`, async () => {
     await withSite((site) => shareAndRestart(version, site));
   });

@@ -93,6 +93,32 @@ test("MessageStore.getMessage() filters by tag and by properties", async () => {
   await store.shutdown();
 });
 
+test("MessageStore.getMessage() goes on behind batches that a filter on properties refuses", async () => {
+  const store = await new StoreSite().open();
+  for (let count = 0; count < 1_000; count++) {
+    put(store, { propertiesText: `n\u0001${count}\u0002` });
+  }
+  let asked = 0;
+  const nth = (wanted: number): MessageFilter => ({
+    isMatchedByConsumeQueue: () => true,
+    isMatchedByCommitLog: (text) => {
+      asked++;
+      return text === `n\u0001${wanted}\u0002`;
+    },
+  });
+  const at = (wanted: number, offset: number) => {
+    const it = pull(store, offset, nth(wanted)) as GetMessageResult;
+    return [it.status, it.nextBeginOffset, it.messageCount];
+  };
+  assertEquals(at(700, 0), ["FOUND", 704, 1]);
+  assertEquals(asked, 704);
+  // maxFilterMessageSize bounds what one pull looks at.
+  assertEquals(at(900, 0), ["NO_MATCHED_MESSAGE", 800, 0]);
+  assertEquals(at(900, 800), ["FOUND", 928, 1]);
+  assertEquals(at(2_000, 990), ["NO_MATCHED_MESSAGE", 1_000, 0]);
+  await store.shutdown();
+});
+
 test("MessageStore.getMessage() keeps the batch limits, and always gives the first", async () => {
   const store = await new StoreSite().open({ maxMessageSize: 4000 });
   for (let count = 0; count < 40; count++) {

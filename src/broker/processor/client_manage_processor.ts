@@ -1,4 +1,6 @@
 /** ClientManageProcessor: HEART_BEAT (34), UNREGISTER_CLIENT (35), CHECK_CLIENT_CONFIG (46); reference 11. */
+import { shown } from "../../base/shown.ts";
+import type { FilterFactory } from "../../filter/filter_factory.ts";
 import type { Clock } from "../../io/clock.ts";
 import { buildSubscriptionData, isTagType } from "../../model/filter_api.ts";
 import type {
@@ -24,6 +26,7 @@ import type {
 } from "../../remoting/request_processor.ts";
 import type { BrokerOptions } from "../broker_options.ts";
 import type { ClientChannelInfo } from "../client_channel_info.ts";
+import type { ConsumerFilterManager } from "../consumer_filter_manager.ts";
 import type { ConsumerManager } from "../consumer_manager.ts";
 import type { ProducerManager } from "../producer_manager.ts";
 import type { SubscriptionGroupManager } from "../subscription_group_manager.ts";
@@ -37,10 +40,8 @@ export interface ClientManageDeps {
   readonly producerManager: ProducerManager;
   readonly subscriptionGroupManager: SubscriptionGroupManager;
   readonly topicConfigManager: TopicConfigManager;
-  /** Why an expression of a type other than TAG does not compile; null: no such type is known. */
-  readonly expressionError:
-    | ((type: string, expression: string) => string | undefined)
-    | null;
+  readonly consumerFilterManager: ConsumerFilterManager;
+  readonly filterFactory: FilterFactory;
 }
 
 /** Bit of TopicConfig.topicSysFlag: a topic of subscribers in unit mode. */
@@ -132,21 +133,21 @@ class ClientManageProcessor {
     if (
       subscriptionData === null || isTagType(subscriptionData.expressionType)
     ) return createResponse(ResponseCode.SUCCESS);
-    const { expressionError, options } = this.#deps;
-    if (!options().enablePropertyFilter || expressionError === null) {
+    const { filterFactory, options } = this.#deps;
+    if (!options().enablePropertyFilter) {
       return createResponse(
         ResponseCode.SYSTEM_ERROR,
         "The broker does not support consumer to filter message by " +
-          subscriptionData.expressionType,
+          shown(subscriptionData.expressionType),
       );
     }
-    const error = expressionError(
+    const compiled = filterFactory.compile(
       subscriptionData.expressionType,
       subscriptionData.subString,
     );
-    return error === undefined
-      ? createResponse(ResponseCode.SUCCESS)
-      : createResponse(ResponseCode.SUBSCRIPTION_PARSE_FAILED, error);
+    return "error" in compiled
+      ? createResponse(ResponseCode.SUBSCRIPTION_PARSE_FAILED, compiled.error)
+      : createResponse(ResponseCode.SUCCESS);
   };
 
   /** True when a short heartbeat must be followed by a full one. */
@@ -155,7 +156,12 @@ class ClientManageProcessor {
     consumer: ConsumerData,
     heartbeat: HeartbeatData,
   ): boolean {
-    const { consumerManager, subscriptionGroupManager, options } = this.#deps;
+    const {
+      consumerFilterManager,
+      consumerManager,
+      options,
+      subscriptionGroupManager,
+    } = this.#deps;
     const isPull = consumer.consumeType === "CONSUME_ACTIVELY";
     if (isPull && options().rejectPullConsumerEnable) return false;
     const group = consumer.groupName;
@@ -165,18 +171,20 @@ class ClientManageProcessor {
     const isUnknown = fingerprint !== 0 &&
       consumerManager.isSubscriptionUnknown(group, fingerprint, withoutSub);
     if (!withoutSub) this.#createRetryTopic(consumer, config.retryQueueNums);
+    const subscriptionDataSet = consumer.subscriptionDataSet.map(completed);
     consumerManager.registerConsumer(
       client,
-      {
-        ...consumer,
-        subscriptionDataSet: consumer.subscriptionDataSet.map(completed),
-      },
+      { ...consumer, subscriptionDataSet },
       {
         isNotifyEnabled: config.notifyConsumerIdsChangedEnable,
         withoutSub,
         fingerprint,
       },
     );
+    const isMember = consumerManager.getConsumerGroupInfo(group) !== undefined;
+    if (isMember && !withoutSub) {
+      consumerFilterManager.register(group, subscriptionDataSet);
+    }
     return isUnknown;
   }
 

@@ -30,9 +30,9 @@ import {
   checkPull,
   type PullCheckOptions,
   type PullCheckPorts,
-  PullSysFlag,
-  type RefusedPull,
 } from "../pull_check.ts";
+import type { RefusedPull } from "../pull_refusal.ts";
+import { PullSysFlag } from "../pull_subscription.ts";
 import type { PullCounters } from "../broker_stats.ts";
 import {
   codeOf,

@@ -41,6 +41,9 @@ public final class Driver {
             case "specials":
                 Specials.run(arguments);
                 break;
+            case "sqlfilter":
+                SqlFilter.run(arguments);
+                break;
             case "send":
                 Sender.run(arguments);
                 break;
