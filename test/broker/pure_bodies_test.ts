@@ -16,8 +16,8 @@ import { RawClient } from "../support/raw_client.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
 import { HEARTBEAT, startBroker } from "./broker_site.ts";
 
-const CONNECTIONS = 40;
-const SENDS = 30;
+const CONNECTIONS = 24;
+const SENDS = 20;
 const QUEUES = 4;
 
 /** A body that names its connection in every byte but the first two, which number it. */

@@ -8,7 +8,7 @@ import { RawClient } from "../support/raw_client.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
 import { run, startServer } from "./fake_process.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const SENDERS = 4;
 const IN_FLIGHT = 32;
 const QUEUES = 4;

@@ -1,9 +1,14 @@
 // What only real sockets can show.
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
 import { withoutOpenSockets } from "../support/leak_check.ts";
-import { Recorder, runtimeRig } from "../support/network_rig.ts";
+import { connectPair, Recorder, runtimeRig } from "../support/network_rig.ts";
 
 const JUNK_CONNECTIONS = 300;
 
@@ -75,5 +80,29 @@ describe("Network on real sockets", () => {
     );
     assertEquals((error as Error & { code?: string }).code, "ENOTFOUND");
     assertStringIncludes(error.message, "cannot be resolved");
+  });
+
+  it("holds no small write back until an earlier one is acknowledged (scenario 180)", async () => {
+    const rig = runtimeRig();
+    const { client, listener, server } = await connectPair(rig);
+    const part = new Uint8Array(10);
+    const both = async (from: Recorder) => {
+      from.connection.write(part);
+      await new Promise((resolve) => setImmediate(resolve));
+      from.connection.write(part);
+    };
+    const lastMs: number[] = [];
+    for (let round = 1; round <= 60; round++) {
+      const startedMs = performance.now();
+      await both(client);
+      await rig.until(() => server.received === round * 20);
+      await both(server);
+      await rig.until(() => client.received === round * 20);
+      // A fresh connection is acknowledged at once: only later rounds would show it.
+      if (round > 30) lastMs.push(performance.now() - startedMs);
+    }
+    const median = lastMs.sort((a, b) => a - b)[15]!;
+    assert(median < 35, `${median} ms a round, a delayed ack takes 40`);
+    await listener.close();
   });
 });
