@@ -13,6 +13,7 @@ import type {
   RemotingClientOptions,
   RemotingServerOptions,
 } from "../remoting/remoting_options.ts";
+import type { RpcStats } from "../remoting/rpc_stats.ts";
 import type { MessageStore } from "../store/message_store.ts";
 import { wasReseeded } from "../store/store_aside.ts";
 import type { MessageStoreOptions } from "../store/store_options.ts";
@@ -111,6 +112,8 @@ export interface BrokerBase {
   readonly bound: BoundPorts;
   readonly addresses: BrokerAddresses;
   readonly haRoleFile: HARoleFile;
+  /** Of the remoting server, by code. */
+  readonly requests: ReadonlyMap<number, RpcStats>;
   /** What that file holds now; null: the configuration decides the role. */
   haRole(): HARoleRecord | null;
 }
@@ -191,6 +194,7 @@ export function assembleBroker(
       haRole: () => haRoleOf(ha, parts, identity, base.haRole()),
       configuration: ports.configuration,
       registerChanges: () => registration.registerChanges(),
+      requests: base.requests,
       diskSpace: () => fileSystem.diskSpace(broker.storePathRootDir),
     },
     broker,

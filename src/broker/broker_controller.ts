@@ -74,6 +74,7 @@ export class BrokerController {
       options.remotingServer,
       this.#table,
       {
+        onOpened: () => this.#run?.running.parts.onConnectionOpened(),
         onClosed: (connection) => {
           this.#run?.running.parts.onConnectionClosed(connection);
           this.#run?.running.metadata.onConnectionClosed(connection);

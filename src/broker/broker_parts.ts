@@ -14,6 +14,7 @@ import { ConsumerFilterManager } from "./consumer_filter_manager.ts";
 import { ConsumerManager } from "./consumer_manager.ts";
 import { ConsumerOffsetManager } from "./consumer_offset_manager.ts";
 import { DelayOffsetFile } from "./delay_offset_file.ts";
+import { ExecutionTimes } from "./execution_times.ts";
 import { MessageRequestModeFile } from "./message_request_mode_file.ts";
 import { ProducerManager } from "./producer_manager.ts";
 import { PullRequestHoldService } from "./pull_request_hold_service.ts";
@@ -45,6 +46,8 @@ export class BrokerParts {
   readonly resetOffsets = new ResetOffsets();
   readonly brokerStats: BrokerStats;
   readonly brokerStatsManager: BrokerStatsManager;
+  readonly topicCreations: ExecutionTimes;
+  readonly groupCreations: ExecutionTimes;
   /** The files below `config/`, for whoever shows their state. */
   readonly metadataFiles: readonly JsonFile[];
   readonly #clock: Clock;
@@ -118,10 +121,18 @@ export class BrokerParts {
     }, options);
     this.producerManager = new ProducerManager(clients, options);
     this.rebalanceLockManager = new RebalanceLockManager(clients, options);
-    this.brokerStatsManager = new BrokerStatsManager(() =>
-      options.brokerClusterName
+    this.brokerStatsManager = new BrokerStatsManager({
+      clusterName: () => options.brokerClusterName,
+      isSystemTopic: (topic) => this.topicConfigManager.isSystemTopic(topic),
+      monotonicMs: () => clock.monotonicMs(),
+    });
+    this.topicCreations = new ExecutionTimes(clock);
+    this.groupCreations = new ExecutionTimes(clock);
+    this.brokerStats = new BrokerStats(
+      clock,
+      () => messageStore.counters,
+      () => this.brokerStatsManager.countsWithoutSystem,
     );
-    this.brokerStats = new BrokerStats(clock, () => messageStore.counters);
     this.pullRequestHoldService = new PullRequestHoldService({
       maxOffsetInQueue,
       defer: (run) => void Promise.resolve().then(run),
@@ -193,7 +204,12 @@ export class BrokerParts {
     this.brokerStatsManager.tick(monotonicMs);
   }
 
+  onConnectionOpened(): void {
+    this.brokerStatsManager.onChannel("CONNECT");
+  }
+
   onConnectionClosed(connection: RemotingConnection): void {
+    this.brokerStatsManager.onChannel("CLOSE");
     this.pullRequestHoldService.onConnectionClosed(connection);
     this.consumerManager.doChannelCloseEvent(connection);
     this.producerManager.doChannelCloseEvent(connection);

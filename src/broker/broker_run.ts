@@ -167,6 +167,7 @@ export class BrokerRun {
       bound: host.bound,
       addresses: host.addresses,
       haRoleFile,
+      requests: host.server.counters.requests,
       haRole: () => this.#haRole,
     });
     const inquiry = new HAPeerInquiry(client);

@@ -3,12 +3,19 @@
  * today and yesterday, and rates over 10, 60 and 600 s (reference 2.10).
  */
 import type { Clock } from "../io/clock.ts";
+import { PutTimes } from "./put_times.ts";
 
 /** What the store counts; values only grow. */
 export interface PutCounters {
   readonly putCount: number;
   readonly putBytes: number;
   readonly putFailedCount: number;
+}
+
+/** Messages sent and handed out; RocketMQ's own topics do not count. */
+export interface DayCounters {
+  readonly put: number;
+  readonly get: number;
 }
 
 /** What pulls count; the pull processor adds to it. */
@@ -21,6 +28,8 @@ export interface PullCounters {
   transferredCount: number;
   /** Bytes of their records. */
   transferredBytes: number;
+  /** Milliseconds that the longest pull took to read. */
+  timeMaxMs: number;
 }
 
 /** What a rate may be asked of. */
@@ -47,8 +56,11 @@ export class BrokerStats {
     missTimes: 0,
     transferredCount: 0,
     transferredBytes: 0,
+    timeMaxMs: 0,
   };
+  readonly putTimes: PutTimes;
   readonly #putCounters: () => PutCounters;
+  readonly #dayCounters: () => DayCounters;
   /** Ring of samples: time, then one number per item. */
   readonly #samples = new Float64Array(SAMPLES_MAX * (ITEMS.length + 1));
   #sampleCount = 0;
@@ -59,17 +71,23 @@ export class BrokerStats {
   #getToday = 0;
   #getYesterday = 0;
 
-  constructor(clock: Clock, putCounters: () => PutCounters) {
+  constructor(
+    clock: Clock,
+    putCounters: () => PutCounters,
+    dayCounters: () => DayCounters,
+  ) {
     this.bootMs = clock.nowMs();
     this.startedMs = clock.monotonicMs();
+    this.putTimes = new PutTimes(this.startedMs);
     this.#putCounters = putCounters;
+    this.#dayCounters = dayCounters;
     this.#day = dayOf(this.bootMs);
   }
 
-  /** Messages put since the start, at this moment and at the last two mornings. */
+  /** Messages sent since the start, at this moment and at the last two mornings. */
   get putTotals(): { now: number; today: number; yesterday: number } {
     return {
-      now: this.#putCounters().putCount,
+      now: this.#dayCounters().put,
       today: this.#putToday,
       yesterday: this.#putYesterday,
     };
@@ -78,7 +96,7 @@ export class BrokerStats {
   /** Messages handed out since the start, at this moment and at the last two mornings. */
   get getTotals(): { now: number; today: number; yesterday: number } {
     return {
-      now: this.pull.transferredCount,
+      now: this.#dayCounters().get,
       today: this.#getToday,
       yesterday: this.#getYesterday,
     };
@@ -91,9 +109,11 @@ export class BrokerStats {
       this.#day = day;
       this.#putYesterday = this.#putToday;
       this.#getYesterday = this.#getToday;
-      this.#putToday = this.#putCounters().putCount;
-      this.#getToday = this.pull.transferredCount;
+      const { put, get } = this.#dayCounters();
+      this.#putToday = put;
+      this.#getToday = get;
     }
+    this.putTimes.tick(monotonicMs);
     if (monotonicMs - this.#sampledMs < SAMPLE_INTERVAL_MS) return;
     this.#sampledMs = monotonicMs;
     const at = this.#positionOf(this.#sampleCount);

@@ -12,6 +12,7 @@ import type { HARoleBody } from "../protocol/body/ha_role_body.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
 import type { RequestProcessor } from "../remoting/request_processor.ts";
+import type { RpcStats } from "../remoting/rpc_stats.ts";
 import { adminProcessorEntries } from "./admin_processor_entries.ts";
 import type { BrokerMetadata } from "./broker_metadata.ts";
 import type { BrokerOptions } from "./broker_options.ts";
@@ -52,6 +53,8 @@ export interface BrokerProcessorsPorts {
   readonly configuration: BrokerConfiguration;
   /** Tells living name servers what changed; resolves when they know, or after a second. */
   registerChanges(): Promise<void>;
+  /** Of the remoting server, by code. */
+  readonly requests: ReadonlyMap<number, RpcStats>;
   /** Of the store's disk; may throw a FileError. */
   diskSpace(): { readonly totalBytes: number; readonly freeBytes: number };
 }
@@ -82,6 +85,7 @@ export class BrokerProcessors {
       groups: parts.subscriptionGroupManager,
       rebalanceLocks: parts.rebalanceLockManager,
       stats: parts.brokerStatsManager,
+      putTimes: parts.brokerStats.putTimes,
       clock,
     };
     const putStore: PutMessageStore = ports.ha.store;
@@ -137,11 +141,31 @@ export class BrokerProcessors {
     for (const [code, processor] of this.#managementEntries()) {
       table.set(code, processor);
     }
+    this.#measure(table);
     this.#ports.metadata.wrap(table);
     for (const code of TABLE_CHANGES) {
       const processor = table.get(code);
       if (processor !== undefined) table.set(code, gate.wrapChange(processor));
     }
+  }
+
+  /** Topics and groups that tools make and change, as RocketMQ measures them. */
+  #measure(table: Map<number, RequestProcessor>): void {
+    const { groupCreations, topicCreations, topicConfigManager } = this.#parts;
+    const topic = table.get(RequestCode.UPDATE_AND_CREATE_TOPIC)!;
+    table.set(
+      RequestCode.UPDATE_AND_CREATE_TOPIC,
+      topicCreations.wrap(
+        topic,
+        ({ extFields }) =>
+          topicConfigManager.isSystemTopic(extFields["topic"] ?? ""),
+      ),
+    );
+    const group = table.get(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP)!;
+    table.set(
+      RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP,
+      groupCreations.wrap(group, () => undefined),
+    );
   }
 
   reconfigure(options: BrokerOptions, queryOptions: QueryMessageOptions): void {

@@ -1,11 +1,12 @@
 /**
  * SendProperties: one pass over the properties text of a send.
  *
- * The hot path needs seven names of perhaps a dozen. One pass finds them and
+ * The hot path needs eight names of perhaps a dozen. One pass finds them and
  * where to cut; no map is built and the text is sliced only where it changes.
  */
 import { javaHashCode } from "../base/java_hash.ts";
 import { MessageConst } from "../model/message_properties.ts";
+import type { MessageType } from "./topic_put_stats.ts";
 
 const NAME_VALUE_SEPARATOR = "\u0001";
 const PROPERTY_SEPARATOR = "\u0002";
@@ -22,6 +23,8 @@ export class SendProperties {
   /** The name of the first TIMER_* property; empty without. */
   timer = "";
   isTransactional = false;
+  /** __SHARDINGKEY is there. */
+  isSharded = false;
   #text = "";
   /** Pairs of positions: what `textWithout…` leaves out. */
   readonly #cuts: number[] = [];
@@ -35,6 +38,7 @@ export class SendProperties {
     this.delay = "";
     this.timer = "";
     this.isTransactional = false;
+    this.isSharded = false;
     this.#text = text;
     this.#cuts.length = 0;
     this.#delayCuts.length = 0;
@@ -48,6 +52,13 @@ export class SendProperties {
       if (middle > start && middle + 1 < end) this.#pair(start, middle, end);
       start = end + 1;
     }
+  }
+
+  /** What the message is for, as RocketMQ's metrics tell it. */
+  get messageType(): MessageType {
+    if (this.isTransactional) return "transaction";
+    if (this.isSharded) return "fifo";
+    return this.delay === "" && this.timer === "" ? "normal" : "delay";
   }
 
   /**
@@ -96,6 +107,11 @@ export class SendProperties {
           this.uniqKey = text.slice(middle + 1, end);
         } else if (text.startsWith(MessageConst.TRAN_MSG, start)) {
           this.isTransactional = isTrue(text, middle + 1, end);
+        }
+        break;
+      case 13:
+        if (text.startsWith(MessageConst.SHARDING_KEY, start)) {
+          this.isSharded = true;
         }
         break;
       case 14:

@@ -3,7 +3,8 @@
  * and a day.
  *
  * As in Java: the minute is the last 7 samples of 10 s, the hour the last 7 of 10 min, the day the
- * last 25 of 1 h, and a value is the difference of the first and the last of them.
+ * last 25 of 1 h, and a value is the difference of the first and the last of them. The first
+ * sample is the item's beginning, when all was 0.
  */
 
 /** A span that statistics are shown over. */
@@ -63,6 +64,11 @@ class Samples {
   get isFull(): boolean {
     return this.#count >= this.#max;
   }
+
+  /** Nothing was counted between the first and the last. */
+  get isFlat(): boolean {
+    return this.difference(1) === 0 && this.difference(2) === 0;
+  }
 }
 
 /** Counts of one key; they only grow. */
@@ -70,7 +76,27 @@ export class StatsItem {
   #times = 0;
   #nums = 0;
   #bytes = 0;
-  readonly #samples: Partial<Record<StatsSpan, Samples>> = {};
+  #samples: Partial<Record<StatsSpan, Samples>> = {};
+  /** Where samples begin: time, requests, messages, bytes. */
+  #start: readonly number[];
+  #sampledMs: number;
+  #isAsleep = false;
+
+  /** Begins at `monotonicMs`. */
+  constructor(monotonicMs: number) {
+    this.#start = [monotonicMs, 0, 0, 0];
+    this.#sampledMs = monotonicMs;
+  }
+
+  /** Messages so far. */
+  get nums(): number {
+    return this.#nums;
+  }
+
+  /** Their bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   /** One request brought `nums` messages of together `bytes` bytes. */
   add(nums: number, bytes: number): void {
@@ -79,18 +105,43 @@ export class StatsItem {
     this.#bytes += bytes;
   }
 
-  /** Takes a sample for `span`. */
+  /** As `add`, of a number that RocketMQ keeps without the requests: its avgpt stays 0. */
+  addNums(nums: number): void {
+    this.#nums += nums;
+  }
+
+  /** Takes a sample for `span`; whoever counted nothing for a day needs none until it does again. */
   sample(span: StatsSpan, monotonicMs: number): void {
-    const samples = this.#samples[span] ??= new Samples(
-      STATS_SPANS[span].samples,
-    );
+    if (this.#isAsleep && !this.#wakeup()) return;
+    let samples = this.#samples[span];
+    if (samples === undefined) {
+      samples = this.#samples[span] = new Samples(STATS_SPANS[span].samples);
+      // The first item of a broker begins with its first sample.
+      if (this.#start[0]! < monotonicMs) samples.add(...this.#start);
+    }
     samples.add(monotonicMs, this.#times, this.#nums, this.#bytes);
+    this.#sampledMs = monotonicMs;
+    if (span === "day" && samples.isFull && samples.isFlat) this.#sleep();
   }
 
   /** True when a whole day brought nothing. */
-  get isIdle(): boolean {
-    const day = this.#samples.day;
-    return day !== undefined && day.isFull && day.difference(1) === 0;
+  get isAsleep(): boolean {
+    return this.#isAsleep && !this.#hasCounted();
+  }
+
+  #sleep(): void {
+    this.#isAsleep = true;
+    this.#samples = {};
+    this.#start = [this.#sampledMs, this.#times, this.#nums, this.#bytes];
+  }
+
+  #hasCounted(): boolean {
+    return this.#times !== this.#start[1] || this.#nums !== this.#start[2];
+  }
+
+  #wakeup(): boolean {
+    this.#isAsleep = !this.#hasCounted();
+    return !this.#isAsleep;
   }
 
   snapshot(span: StatsSpan, column: StatsColumn): StatsSnapshot {

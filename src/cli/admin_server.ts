@@ -24,6 +24,7 @@ import { topicFacade } from "./facade_topics.ts";
 import { hostPort } from "./host_port.ts";
 import { listening } from "./listen_error.ts";
 import { LocalBroker } from "./local_broker.ts";
+import { metricsText } from "./metrics_server.ts";
 import type { ServerListener } from "./serve.ts";
 import { POCKETMQ_VERSION } from "./version.ts";
 
@@ -104,30 +105,6 @@ function facadeOf(running: RunningBroker, local: LocalBroker): AdminFacade {
     store: whenReady({ store: () => storeView(running) }),
     routes: { routes: () => routesView(running.parts.namesrv) },
   };
-}
-
-/** Metrics are made at the first scrape: sites without Prometheus do not pay for them. */
-const METRICS = new WeakMap<
-  RunningBroker,
-  Promise<{ readonly contentType: string; text(): Promise<string> }>
->();
-
-async function metricsText(
-  running: RunningBroker,
-): Promise<{ contentType: string; text: string }> {
-  if (!running.broker.isReady) {
-    throw new ProblemError(503, "The broker is starting or stopping");
-  }
-  let opened = METRICS.get(running);
-  if (opened === undefined) METRICS.set(running, opened = openMetrics(running));
-  const metrics = await opened;
-  return { contentType: metrics.contentType, text: await metrics.text() };
-}
-
-async function openMetrics(running: RunningBroker) {
-  const { BrokerMetrics } = await import("../metrics/broker_metrics.ts");
-  const { metricsSource } = await import("./facade_metrics.ts");
-  return new BrokerMetrics(metricsSource(running));
 }
 
 function configFacade(configuration: BrokerConfiguration): ConfigAdmin {

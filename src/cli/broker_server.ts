@@ -14,6 +14,7 @@ import type { CliContext } from "./cli_context.ts";
 import { readTextFile, replaceTextFile } from "./files.ts";
 import { reloadConfiguration } from "./reload.ts";
 import type { RunningServer, ServerListener } from "./serve.ts";
+import type { MetricsServer } from "./metrics_server.ts";
 import { namesrvListener } from "./run_namesrv.ts";
 import { warnOfStrangers } from "./server_logger.ts";
 
@@ -65,12 +66,15 @@ export async function startBrokerServer(
   const admin = config.values.adminEnable
     ? await startAdmin(running)
     : undefined;
+  let metrics: MetricsServer | undefined;
   try {
     await broker.start();
     found(configuration, broker);
+    metrics = await startMetrics(running);
     if (namesrv !== undefined) await registered(context, broker);
   } catch (error) {
     await broker.stop();
+    await metrics?.close();
     await admin?.close();
     throw error;
   }
@@ -78,6 +82,7 @@ export async function startBrokerServer(
     ...(namesrv === undefined ? [] : [namesrvListener(namesrv)]),
     ...broker.listeners,
     ...(admin === undefined ? [] : [admin.listener]),
+    ...(metrics === undefined ? [] : [metrics.listener]),
   ];
   warnOfStrangers(logger, listeners);
   void checkAdvertised(
@@ -90,6 +95,7 @@ export async function startBrokerServer(
     failed: failed.promise,
     stop: async () => {
       await broker.stop();
+      await metrics?.close();
       await admin?.close();
     },
     reload: () => reloadConfiguration(configuration, parts.load, logger),
@@ -107,6 +113,21 @@ export interface RunningBroker {
 async function startAdmin(running: RunningBroker) {
   const { startAdminServer } = await import("./admin_server.ts");
   return await startAdminServer(running);
+}
+
+async function startMetrics(
+  running: RunningBroker,
+): Promise<MetricsServer | undefined> {
+  const { metricsExporterType: type } = running.configuration.values;
+  if (type === "DISABLE" || type === "0") return undefined;
+  if (type === "PROM" || type === "2") {
+    const { startMetricsServer } = await import("./metrics_server.ts");
+    return await startMetricsServer(running);
+  }
+  running.parts.logger.warn(
+    `metricsExporterType=${type} has no effect: metrics are at /metrics of the admin server, and on metricsPromExporterPort with PROM`,
+  );
+  return undefined;
 }
 
 function configurationOf(

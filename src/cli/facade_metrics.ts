@@ -1,19 +1,31 @@
 /** BrokerMetricsSource over a running broker. */
 import type { BrokerController } from "../broker/broker_controller.ts";
+import type { GroupGetStats } from "../broker/group_get_stats.ts";
+import { watermarksOf } from "../broker/processor_watermarks.ts";
+import { MESSAGE_TYPES } from "../broker/topic_put_stats.ts";
+import { clientInfoOf } from "../ha/ha_runtime_info.ts";
 import type {
+  BrokerLabels,
   BrokerMetricsSnapshot,
   BrokerMetricsSource,
-  GroupLagMetrics,
+  DeadLetterMetrics,
+  GroupTrafficMetrics,
   HAMetrics,
-  TopicMetrics,
+  StoredTopicMetrics,
+  TopicTrafficMetrics,
 } from "../metrics/broker_metrics_source.ts";
-import { clientInfoOf } from "../ha/ha_runtime_info.ts";
+import { isDlqTopic, isRetryTopic } from "../model/topic_names.ts";
+import { isSystemGroup } from "../model/validators.ts";
 import type { RunningBroker } from "./broker_server.ts";
-import { lagOf } from "./facade_groups.ts";
+import {
+  consumerConnections,
+  executionTimes,
+  producerConnections,
+  rpcMetrics,
+} from "./facade_client_metrics.ts";
+import { exporterSnapshot } from "./facade_exporter_metrics.ts";
+import { groupPositions } from "./facade_lag_metrics.ts";
 import { earliestMessageMs } from "./facade_status.ts";
-
-/** Topics beyond are not listed one by one: a scrape must stay small. */
-const TOPICS_MAX = 500;
 
 /** Reads the managers and the store. */
 export function metricsSource(running: RunningBroker): BrokerMetricsSource {
@@ -22,17 +34,9 @@ export function metricsSource(running: RunningBroker): BrokerMetricsSource {
   const startedMs = clock.nowMs() -
     (clock.monotonicMs() - context.startedMs);
   return {
-    labels: {
-      cluster: broker.identity.clusterName,
-      node_type: "broker",
-      node_id: broker.identity.brokerName,
-    },
-    broker: () =>
-      snapshotOf(
-        broker,
-        clock.nowMs(),
-        configuration.values.metricsLagGroupMax,
-      ),
+    labels: labelsOf(broker, configuration.values.metricsLabel),
+    cardinalityLimit: () => configuration.values.metricsOtelCardinalityLimit,
+    broker: () => snapshotOf(running),
     process: () => ({
       residentBytes: host.residentBytes(),
       cpuSeconds: host.cpuSeconds(),
@@ -42,43 +46,90 @@ export function metricsSource(running: RunningBroker): BrokerMetricsSource {
   };
 }
 
+/** `pairs` is metricsLabel: `key:value,key:value`. */
+function labelsOf(
+  { identity }: BrokerController,
+  pairs: string,
+): BrokerLabels {
+  const labels: Record<string, string> = {};
+  for (const pair of pairs.split(",").filter((it) => it !== "")) {
+    const at = pair.indexOf(":");
+    labels[pair.slice(0, at)] = pair.slice(at + 1);
+  }
+  return {
+    ...labels,
+    cluster: identity.clusterName,
+    node_type: "broker",
+    node_id: identity.brokerName,
+  };
+}
+
 async function snapshotOf(
-  broker: BrokerController,
-  nowMs: number,
-  lagGroupMax: number,
+  running: RunningBroker,
 ): Promise<BrokerMetricsSnapshot> {
+  const { broker, configuration, context } = running;
   const { messageStore: store, parts, remotingServer: server } = broker;
   const { counters } = server;
-  const { pull } = parts.brokerStats;
+  const { metricsLagGroupMax, metricsOfExporterEnable } = configuration.values;
+  const nowMs = context.runtime.clock.nowMs();
   const earliestMs = await earliestMessageMs(broker);
-  const { brokerPermission } = broker.options.broker;
+  const positions = await groupPositions(broker, nowMs, metricsLagGroupMax);
+  const ha = haMetrics(broker);
+  const groups = [...parts.brokerStatsManager.groups()];
   return {
-    ha: haMetrics(broker),
+    ha,
     role: broker.ha.role,
-    brokerPermission,
+    brokerPermission: broker.options.broker.brokerPermission,
     topicCount: parts.topicConfigManager.allTopics().size,
     groupCount: parts.subscriptionGroupManager.allGroups().size,
-    producerConnections: sizesOf(parts.producerManager.groups().values()),
-    consumerConnections: parts.consumerManager.clientCount,
+    producerConnections: producerConnections(broker),
+    consumerConnections: consumerConnections(broker),
     connections: server.connectionCount,
     heldPulls: parts.pullRequestHoldService.heldCount,
     junkCloses: counters.junkCloses,
     bytesIn: counters.bytesIn,
     bytesOut: counters.bytesOut,
-    requests: counters.requests,
+    requests: new Map(
+      [...counters.requests].map(([code, { received }]) => [code, received]),
+    ),
+    rpc: rpcMetrics(broker),
+    watermarks: new Map<string, number>([
+      ...watermarksOf(counters.requests),
+      // Apache has a pool for what goes on once disk and slaves have a message.
+      ["async_put", ha.pendingSyncRequests],
+    ]),
+    topicCreations: executionTimes(parts.topicCreations.times),
+    groupCreations: executionTimes(parts.groupCreations.times),
     ...store.counters,
-    getCount: pull.transferredCount,
-    getBytes: pull.transferredBytes,
     isWritable: store.isWritable,
     commitLogMinOffset: store.minPhyOffset,
     commitLogMaxOffset: store.maxPhyOffset,
     flushedOffset: store.flushedOffset,
     dispatchBehindBytes: store.dispatchBehindBytes,
     messageReserveTimeMs: earliestMs === null ? null : nowMs - earliestMs,
+    diskUsedBytes: diskUsedBytes(running),
     diskUsedPercent: store.diskUsedPercent,
-    topics: topicsOf(broker),
-    lags: lagsOf(broker, lagGroupMax),
+    topics: topicTraffic(broker),
+    storedTopics: storedTopics(broker),
+    groups: groupTraffic(broker, groups),
+    deadLetters: deadLetters(broker, groups),
+    lags: positions,
+    exporter: metricsOfExporterEnable
+      ? await exporterSnapshot(running, positions)
+      : null,
   };
+}
+
+/** RocketMQ's storage size is that of the disk. */
+function diskUsedBytes({ broker, context }: RunningBroker): number | null {
+  try {
+    const { totalBytes, freeBytes } = context.runtime.fileSystem.diskSpace(
+      broker.options.broker.storePathRootDir,
+    );
+    return totalBytes > 0 ? totalBytes - freeBytes : null;
+  } catch {
+    return null; // Left out: the scrape must not fail for it.
+  }
 }
 
 function haMetrics({ ha }: BrokerController): HAMetrics {
@@ -107,46 +158,66 @@ function haMetrics({ ha }: BrokerController): HAMetrics {
   };
 }
 
-function sizesOf(tables: Iterable<{ readonly size: number }>): number {
-  let sum = 0;
-  for (const { size } of tables) sum += size;
-  return sum;
+function isOfGroup(topic: string): boolean {
+  return isRetryTopic(topic) || isDlqTopic(topic);
 }
 
-/** Messages stored are the ends of the queues: nothing is counted on the hot path. */
-function topicsOf(broker: BrokerController): TopicMetrics[] {
-  const { messageStore: store, parts } = broker;
-  const topics: TopicMetrics[] = [];
-  for (const topic of store.topics().slice(0, TOPICS_MAX)) {
-    let messagesIn = 0;
-    for (const queueId of store.queueIds(topic)) {
-      messagesIn += store.getMaxOffsetInQueue(topic, queueId);
+function topicTraffic({ parts }: BrokerController): TopicTrafficMetrics[] {
+  const metrics: TopicTrafficMetrics[] = [];
+  for (const { isSystem, topic, traffic } of parts.brokerStatsManager.topics) {
+    if (isOfGroup(topic)) continue;
+    for (const messageType of MESSAGE_TYPES) {
+      const found = traffic[messageType];
+      if (found === undefined) continue;
+      metrics.push({ topic, messageType, isSystem, ...found });
     }
-    topics.push({
-      topic,
-      isSystem: parts.topicConfigManager.isSystemTopic(topic),
-      messagesIn,
-    });
   }
-  return topics;
+  return metrics;
 }
 
-function lagsOf(
+/** What the log brought, sent here or to the master that is followed: nothing is counted for it. */
+function storedTopics(
+  { messageStore, parts }: BrokerController,
+): StoredTopicMetrics[] {
+  return messageStore.topics().map((topic) => ({
+    topic,
+    isSystem: parts.topicConfigManager.isSystemTopic(topic),
+    messages: messageStore.queueIds(topic).reduce(
+      (sum, queueId) => sum + messageStore.getMaxOffsetInQueue(topic, queueId),
+      0,
+    ),
+  }));
+}
+
+function isSystem(
+  { parts }: BrokerController,
+  { topic, group }: GroupGetStats,
+): boolean {
+  return parts.topicConfigManager.isSystemTopic(topic) || isSystemGroup(group);
+}
+
+function groupTraffic(
   broker: BrokerController,
-  groupMax: number,
-): GroupLagMetrics[] {
-  const lags: GroupLagMetrics[] = [];
-  const groups = broker.parts.subscriptionGroupManager.allGroups();
-  for (const group of [...groups.keys()].slice(0, groupMax)) {
-    const byTopic = new Map<string, number | null>();
-    for (const { topic, lag } of lagOf(broker, group)) {
-      const sum = byTopic.get(topic) ?? (byTopic.has(topic) ? null : 0);
-      byTopic.set(topic, sum === null || lag === null ? null : sum + lag);
-    }
-    for (const [topic, lagMessages] of byTopic) {
-      // Unknown is no number: a 0 would say that nothing is left to read.
-      if (lagMessages !== null) lags.push({ group, topic, lagMessages });
-    }
+  groups: readonly GroupGetStats[],
+): GroupTrafficMetrics[] {
+  const metrics: GroupTrafficMetrics[] = [];
+  for (const it of groups) {
+    const { get, group, topic } = it;
+    if (get === undefined || isOfGroup(topic)) continue;
+    const { nums, bytes } = get;
+    metrics.push({ topic, group, isSystem: isSystem(broker, it), nums, bytes });
   }
-  return lags;
+  return metrics;
+}
+
+function deadLetters(
+  broker: BrokerController,
+  groups: readonly GroupGetStats[],
+): DeadLetterMetrics[] {
+  return groups.filter(({ toDlq }) => toDlq > 0).map((it) => ({
+    topic: it.topic,
+    group: it.group,
+    isSystem: isSystem(broker, it),
+    nums: it.toDlq,
+  }));
 }

@@ -13,7 +13,13 @@ const STOP_DEADLINE_MS = 9_500;
 
 /** One bound port. */
 export interface ServerListener {
-  readonly name: "namesrv" | "broker" | "vip" | "ha" | "admin";
+  readonly name:
+    | "namesrv"
+    | "broker"
+    | "vip"
+    | "ha"
+    | "admin"
+    | "metrics";
   /** `host:port` as bound. */
   readonly bound: string;
   /** `host:port` as told to others. */

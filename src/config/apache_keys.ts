@@ -91,9 +91,5 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> = {
   isBrokerContainer: warn("false", "broker containers are not supported"),
   isInBrokerContainer: warn("false", "broker containers are not supported"),
   supportActingMaster: warn("false", "acting masters are not supported"),
-  metricsExporterType: warn(
-    "DISABLE",
-    "metrics are at /metrics of the admin port",
-  ),
   timerStopEnqueue: warn("false", "timers are not supported yet"),
 };

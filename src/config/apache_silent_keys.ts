@@ -87,8 +87,7 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   memTableFlushIntervalMs metricGrpcExporterIntervalInMills
   metricGrpcExporterTimeOutInMills metricLoggingExporterIntervalInMills
   metricsGrpcExporterHeader metricsGrpcExporterTarget metricsInDelta
-  metricsLabel metricsOtelCardinalityLimit metricsPromExporterHost
-  metricsPromExporterPort osPageCacheBusyTimeOutMills popCkMaxBufferSize
+  osPageCacheBusyTimeOutMills popCkMaxBufferSize
   popCkOffsetMaxQueueSize popCkStayBufferTime popCkStayBufferTimeOut
   popConsumerFSServiceInit popConsumerKVServiceEnable popConsumerKVServiceInit
   popConsumerKVServiceLog popFromRetryProbability popInflightMessageThreshold

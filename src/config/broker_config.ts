@@ -25,6 +25,7 @@ import type { ConfigInput } from "./config_sources.ts";
 import { type ConfigKeys, port, type ValuesOf } from "./config_key.ts";
 import { HA_KEYS } from "./ha_keys.ts";
 import { ADMIN_KEYS, LOG_KEYS } from "./log_keys.ts";
+import { METRICS_KEYS } from "./metrics_keys.ts";
 import {
   REMOTING_KEYS,
   remotingClientOptionsOf,
@@ -41,6 +42,7 @@ export const BROKER_PROGRAM_KEYS = {
   ...HA_KEYS,
   ...REMOTING_KEYS,
   ...ADMIN_KEYS,
+  ...METRICS_KEYS,
   ...LOG_KEYS,
   namesrvListenPort: port(
     9_876,

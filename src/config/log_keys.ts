@@ -1,5 +1,5 @@
 /** Keys of PocketMQ's own: logging and the admin port. */
-import { choice, flag, integer, port, size, text } from "./config_key.ts";
+import { choice, flag, port, size, text } from "./config_key.ts";
 import { host } from "./host_key.ts";
 
 const LIVE = { isLive: true } as const;
@@ -37,10 +37,5 @@ export const ADMIN_KEYS = {
     6 * 1024 * 1024,
     "Bytes of one request body of the admin API",
     { ...LIVE, min: 1024, max: 8 * 1024 * 1024 },
-  ),
-  metricsLagGroupMax: integer(
-    200,
-    "Groups whose lag is measured at one scrape of /metrics",
-    LIVE,
   ),
 } as const;

@@ -2,59 +2,46 @@
  * BrokerMetrics: the metrics of one broker in the text format of Prometheus.
  * Everything is read at the scrape.
  */
-import { Counter, Gauge, Registry } from "prom-client";
 import type {
   BrokerMetricsSnapshot,
   BrokerMetricsSource,
   ProcessMetricsSnapshot,
 } from "./broker_metrics_source.ts";
-import type { MetricSpec } from "./metric_spec.ts";
+import { EXPORTER_METRICS } from "./exporter_metric_specs.ts";
+import type { Labels, MetricSpec } from "./metric_spec.ts";
 import { BROKER_METRICS, PROCESS_METRICS } from "./metric_specs.ts";
+import { metricText, PROMETHEUS_CONTENT_TYPE } from "./prometheus_text.ts";
+
+const NO_LABELS: Labels = Object.freeze({});
 
 /** All metrics. */
 export class BrokerMetrics {
-  readonly #registry = new Registry();
-  readonly #source: BrokerMetricsSource;
-  readonly #fill: ((
-    broker: BrokerMetricsSnapshot,
-    process: ProcessMetricsSnapshot,
-  ) => void)[] = [];
+  readonly contentType = PROMETHEUS_CONTENT_TYPE;
 
-  constructor(source: BrokerMetricsSource) {
-    this.#source = source;
-    for (const spec of BROKER_METRICS) {
-      this.#add(spec, { ...source.labels });
-    }
-    for (const spec of PROCESS_METRICS) this.#add(spec, {});
-  }
-
-  get contentType(): string {
-    return this.#registry.contentType;
-  }
+  constructor(private readonly source: BrokerMetricsSource) {}
 
   /** Reads the source and writes all metrics. */
   async text(): Promise<string> {
-    const broker = await this.#source.broker();
-    const process = this.#source.process();
-    for (const fill of this.#fill) fill(broker, process);
-    return await this.#registry.metrics();
+    const broker = await this.source.broker();
+    const process = this.source.process();
+    const texts = [
+      ...this.#texts(BROKER_METRICS, this.source.labels, broker, process),
+      ...this.#texts(EXPORTER_METRICS, NO_LABELS, broker, process),
+      ...this.#texts(PROCESS_METRICS, NO_LABELS, broker, process),
+    ];
+    return texts.join("\n");
   }
 
-  #add(spec: MetricSpec, fixed: Record<string, string>): void {
-    const configuration = {
-      name: spec.name,
-      help: spec.help,
-      labelNames: [...Object.keys(fixed), ...(spec.labelNames ?? [])],
-      registers: [this.#registry],
-    };
-    const made = spec.kind === "counter"
-      ? new Counter(configuration)
-      : new Gauge(configuration);
-    this.#fill.push((broker, process) => {
-      made.reset();
-      for (const { labels, value } of spec.samples(broker, process)) {
-        made.inc({ ...fixed, ...labels }, value);
-      }
-    });
+  *#texts(
+    specs: readonly MetricSpec[],
+    fixed: Labels,
+    broker: BrokerMetricsSnapshot,
+    process: ProcessMetricsSnapshot,
+  ): Iterable<string> {
+    const limit = this.source.cardinalityLimit();
+    for (const spec of specs) {
+      const samples = spec.samples(broker, process);
+      if (samples.length > 0) yield metricText(spec, samples, fixed, limit);
+    }
   }
 }

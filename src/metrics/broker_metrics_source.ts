@@ -1,19 +1,93 @@
 /** BrokerMetricsSource: what a scrape reads; nothing of it costs anything between scrapes. */
+import type { HistogramView } from "../base/histogram.ts";
+import type { ExporterSnapshot } from "./exporter_snapshot.ts";
 
-/** One topic. */
-export interface TopicMetrics {
+/** Messages of one type that were sent to one topic; retries and dead letters apart. */
+export interface TopicTrafficMetrics {
+  readonly topic: string;
+  readonly messageType: string;
+  readonly isSystem: boolean;
+  readonly nums: number;
+  readonly bytes: number;
+  /** Bytes of one record. */
+  readonly sizes: HistogramView;
+}
+
+/** One topic of the store, on masters and slaves alike. */
+export interface StoredTopicMetrics {
   readonly topic: string;
   readonly isSystem: boolean;
   /** Messages stored in its queues since they exist. */
-  readonly messagesIn: number;
+  readonly messages: number;
+}
+
+/** Messages of one topic that one group was given; retries and dead letters apart. */
+export interface GroupTrafficMetrics {
+  readonly topic: string;
+  readonly group: string;
+  readonly isSystem: boolean;
+  readonly nums: number;
+  readonly bytes: number;
+}
+
+/** Messages that one group turned into dead letters. */
+export interface DeadLetterMetrics {
+  readonly topic: string;
+  readonly group: string;
+  readonly isSystem: boolean;
+  readonly nums: number;
 }
 
 /** One consumer group on one topic. */
 export interface GroupLagMetrics {
   readonly group: string;
   readonly topic: string;
+  readonly isRetry: boolean;
+  readonly isSystem: boolean;
   /** Messages between the group's offsets and the queues' ends. */
   readonly lagMessages: number;
+  /** Milliseconds since the oldest of them was stored; 0 without any. */
+  readonly lagLatencyMs: number;
+  /** Messages handed out that are not confirmed. */
+  readonly inflightMessages: number;
+  /** Milliseconds since the oldest message that was not handed out was stored; 0 without any. */
+  readonly queueingLatencyMs: number;
+  /** Messages that were not handed out. */
+  readonly readyMessages: number;
+}
+
+/** Producers of one kind. */
+export interface ProducerConnectionMetrics {
+  readonly language: string;
+  readonly version: string;
+  readonly count: number;
+}
+
+/** Consumers of one kind in one group. */
+export interface ConsumerConnectionMetrics extends ProducerConnectionMetrics {
+  readonly group: string;
+  /** `push`, `pull` or `pop`. */
+  readonly consumeMode: string;
+  readonly isSystem: boolean;
+}
+
+/** Requests of one code that were answered in one way. */
+export interface RpcMetrics {
+  /** As RocketMQ spells it: the name in lower case. */
+  readonly requestCode: string;
+  readonly responseCode: string;
+  readonly isLongPolling: boolean;
+  readonly result: string;
+  readonly latencyMs: HistogramView;
+}
+
+/** How long it took to make topics or groups. */
+export interface ExecutionTimeMetrics {
+  /** `success` or `failure`. */
+  readonly invocationStatus: string;
+  /** Undefined for groups. */
+  readonly isSystem?: boolean;
+  readonly timeMs: HistogramView;
 }
 
 /** One slave. */
@@ -52,8 +126,8 @@ export interface BrokerMetricsSnapshot {
   readonly brokerPermission: number;
   readonly topicCount: number;
   readonly groupCount: number;
-  readonly producerConnections: number;
-  readonly consumerConnections: number;
+  readonly producerConnections: readonly ProducerConnectionMetrics[];
+  readonly consumerConnections: readonly ConsumerConnectionMetrics[];
   readonly connections: number;
   readonly heldPulls: number;
   readonly junkCloses: number;
@@ -61,11 +135,13 @@ export interface BrokerMetricsSnapshot {
   readonly bytesOut: number;
   /** By request code. */
   readonly requests: ReadonlyMap<number, number>;
+  readonly rpc: readonly RpcMetrics[];
+  /** Requests in progress by the name of Apache's processor. */
+  readonly watermarks: ReadonlyMap<string, number>;
+  readonly topicCreations: readonly ExecutionTimeMetrics[];
+  readonly groupCreations: readonly ExecutionTimeMetrics[];
   readonly putCount: number;
-  readonly putBytes: number;
   readonly putFailedCount: number;
-  readonly getCount: number;
-  readonly getBytes: number;
   readonly isWritable: boolean;
   readonly commitLogMinOffset: number;
   readonly commitLogMaxOffset: number;
@@ -73,10 +149,17 @@ export interface BrokerMetricsSnapshot {
   readonly dispatchBehindBytes: number;
   /** Milliseconds since the oldest message; null when there is none. */
   readonly messageReserveTimeMs: number | null;
+  /** Bytes in use on the disk of the store, whoever uses them; null when unknown. */
+  readonly diskUsedBytes: number | null;
   /** Percent; null when unknown. */
   readonly diskUsedPercent: number | null;
-  readonly topics: readonly TopicMetrics[];
+  readonly topics: readonly TopicTrafficMetrics[];
+  readonly storedTopics: readonly StoredTopicMetrics[];
+  readonly groups: readonly GroupTrafficMetrics[];
+  readonly deadLetters: readonly DeadLetterMetrics[];
   readonly lags: readonly GroupLagMetrics[];
+  /** The 4.x exporter's; null unless they are wanted. */
+  readonly exporter: ExporterSnapshot | null;
 }
 
 /** The process. */
@@ -88,16 +171,14 @@ export interface ProcessMetricsSnapshot {
   readonly uptimeSeconds: number;
 }
 
-/** Labels that RocketMQ 5 puts on every metric. */
-export interface BrokerLabels {
-  readonly cluster: string;
-  readonly node_type: "broker";
-  readonly node_id: string;
-}
+/** Labels that RocketMQ 5 puts on every metric, and those of metricsLabel. */
+export type BrokerLabels = Readonly<Record<string, string>>;
 
 /** Who knows the numbers. */
 export interface BrokerMetricsSource {
   readonly labels: BrokerLabels;
+  /** Samples of one metric; what is beyond is summed up, or left out of gauges. */
+  cardinalityLimit(): number;
   broker(): Promise<BrokerMetricsSnapshot>;
   process(): ProcessMetricsSnapshot;
 }

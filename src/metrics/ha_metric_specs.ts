@@ -22,7 +22,6 @@ function ofSlaves(
     name,
     help,
     kind: "gauge",
-    labelNames: ["slave"],
     samples: ({ ha }) =>
       ha.slaves.flatMap((it) => {
         const value = numberOf(it);
@@ -37,7 +36,6 @@ export const HA_METRICS: readonly MetricSpec[] = [
     name: "rocketmq_ha_state",
     help: "1 for the state that replication is in",
     kind: "gauge",
-    labelNames: ["state"],
     samples: ({ ha }) =>
       STATES.map((it) => ({
         labels: { state: it },

@@ -1,26 +1,41 @@
 /** MetricSpec: one metric and how a scrape reads it. */
+import type { HistogramView } from "../base/histogram.ts";
 import type {
   BrokerMetricsSnapshot,
   ProcessMetricsSnapshot,
 } from "./broker_metrics_source.ts";
 
+/** Label values by name; booleans are written as RocketMQ writes them. */
+export type Labels = Readonly<Record<string, string | boolean>>;
+
 /** One sample of a metric. */
 export interface Sample {
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly labels?: Labels;
   readonly value: number;
 }
 
-/** A metric and where its samples come from. */
-export interface MetricSpec {
+/** One sample of a histogram. */
+export interface HistogramSample {
+  readonly labels?: Labels;
+  readonly histogram: HistogramView;
+}
+
+interface Spec<Kind, Found> {
+  readonly kind: Kind;
   readonly name: string;
   readonly help: string;
-  readonly kind: "counter" | "gauge";
-  readonly labelNames?: readonly string[];
   readonly samples: (
     broker: BrokerMetricsSnapshot,
     process: ProcessMetricsSnapshot,
-  ) => readonly Sample[];
+  ) => readonly Found[];
 }
+
+/** A number. */
+export type NumberSpec = Spec<"counter" | "gauge", Sample>;
+/** A distribution. */
+export type HistogramSpec = Spec<"histogram", HistogramSample>;
+/** A metric and where its samples come from. */
+export type MetricSpec = NumberSpec | HistogramSpec;
 
 type NumberOf = (
   broker: BrokerMetricsSnapshot,
@@ -28,25 +43,62 @@ type NumberOf = (
 ) => number | null;
 
 function metric(
-  kind: MetricSpec["kind"],
+  kind: NumberSpec["kind"],
   name: string,
   help: string,
   numberOf: NumberOf,
-): MetricSpec {
+  labels?: Labels,
+): NumberSpec {
   return {
     kind,
     name,
     help,
     samples: (broker, process) => {
       const value = numberOf(broker, process);
-      return value === null ? [] : [{ value }];
+      if (value === null) return [];
+      return [labels === undefined ? { value } : { labels, value }];
     },
   };
 }
 
 /** A number that goes up and down; no sample while it is null. */
-export const gauge = (name: string, help: string, numberOf: NumberOf) =>
-  metric("gauge", name, help, numberOf);
+export const gauge = (
+  name: string,
+  help: string,
+  numberOf: NumberOf,
+  labels?: Labels,
+) => metric("gauge", name, help, numberOf, labels);
 /** A number that only grows. */
 export const counter = (name: string, help: string, numberOf: NumberOf) =>
   metric("counter", name, help, numberOf);
+
+/** One sample per row. */
+export function rows<Row>(
+  kind: NumberSpec["kind"],
+  name: string,
+  help: string,
+  rowsOf: (broker: BrokerMetricsSnapshot) => Iterable<Row>,
+  sampleOf: (row: Row) => Sample,
+): NumberSpec {
+  return {
+    kind,
+    name,
+    help,
+    samples: (broker) => Array.from(rowsOf(broker), sampleOf),
+  };
+}
+
+/** One distribution per row. */
+export function histogram<Row>(
+  name: string,
+  help: string,
+  rowsOf: (broker: BrokerMetricsSnapshot) => Iterable<Row>,
+  sampleOf: (row: Row) => HistogramSample,
+): HistogramSpec {
+  return {
+    kind: "histogram",
+    name,
+    help,
+    samples: (broker) => Array.from(rowsOf(broker), sampleOf),
+  };
+}

@@ -1,91 +1,20 @@
-/**
- * Which metrics there are. Names are RocketMQ 5's where it has them, with the unit suffix that
- * its exporter adds, so that its dashboards work; `pocketmq_` elsewhere.
- */
+/** Which metrics there are: RocketMQ 5's, those of replication, and `pocketmq_` for what is ours. */
 import { HA_METRICS } from "./ha_metric_specs.ts";
-import { counter, gauge, type MetricSpec } from "./metric_spec.ts";
+import { counter, gauge, type MetricSpec, rows } from "./metric_spec.ts";
+import { ROCKETMQ_METRICS } from "./rocketmq_metric_specs.ts";
 
 const ROLES = ["ASYNC_MASTER", "SYNC_MASTER", "SLAVE"];
 
-const TRAFFIC: readonly MetricSpec[] = [
-  {
-    name: "rocketmq_messages_in_total",
-    help: "Messages stored, by topic",
-    kind: "counter",
-    labelNames: ["topic", "is_system"],
-    samples: ({ topics }) =>
-      topics.map((it) => ({
-        labels: { topic: it.topic, is_system: String(it.isSystem) },
-        value: it.messagesIn,
-      })),
-  },
-  counter(
-    "rocketmq_messages_out_total",
-    "Messages sent to consumers",
-    (it) => it.getCount,
-  ),
-  counter(
-    "rocketmq_throughput_in_total",
-    "Bytes stored",
-    (it) => it.putBytes,
-  ),
-  counter(
-    "rocketmq_throughput_out_total",
-    "Bytes sent to consumers",
-    (it) => it.getBytes,
-  ),
-  {
-    name: "rocketmq_consumer_lag_messages",
-    help: "Messages that a group has not consumed yet",
-    kind: "gauge",
-    labelNames: ["consumer_group", "topic", "is_retry"],
-    samples: ({ lags }) =>
-      lags.map((it) => ({
-        labels: {
-          consumer_group: it.group,
-          topic: it.topic,
-          is_retry: String(it.topic.startsWith("%RETRY%")),
-        },
-        value: it.lagMessages,
-      })),
-  },
-  {
-    name: "pocketmq_requests_total",
-    help: "Requests, by request code",
-    kind: "counter",
-    labelNames: ["request_code"],
-    samples: ({ requests }) =>
-      [...requests].map(([code, value]) => ({
-        labels: { request_code: String(code) },
-        value,
-      })),
-  },
-];
-
 const BROKER: readonly MetricSpec[] = [
-  gauge(
-    "rocketmq_broker_permission",
-    "Permission bits: 4 read, 2 write",
-    (it) => it.brokerPermission,
-  ),
-  gauge("rocketmq_topic_number", "Topics", (it) => it.topicCount),
-  gauge(
-    "rocketmq_consumer_group_number",
-    "Consumer groups",
-    (it) => it.groupCount,
-  ),
-  gauge(
-    "rocketmq_producer_connections",
-    "Producers that are connected",
-    (it) => it.producerConnections,
-  ),
-  gauge(
-    "rocketmq_consumer_connections",
-    "Consumers that are connected",
-    (it) => it.consumerConnections,
-  ),
   gauge("pocketmq_connections", "Open connections", (it) => it.connections),
   gauge("pocketmq_held_pulls", "Pulls that wait", (it) => it.heldPulls),
+  rows(
+    "counter",
+    "pocketmq_requests_total",
+    "Requests, by request code",
+    (it) => it.requests,
+    ([code, value]) => ({ labels: { request_code: String(code) }, value }),
+  ),
   counter(
     "pocketmq_junk_connections_total",
     "Connections closed for speaking another protocol",
@@ -100,25 +29,15 @@ const BROKER: readonly MetricSpec[] = [
 ];
 
 const STORE: readonly MetricSpec[] = [
-  gauge(
-    "rocketmq_storage_size",
-    "Bytes of the commit log",
-    (it) => it.commitLogMaxOffset - it.commitLogMinOffset,
-  ),
-  gauge(
-    "rocketmq_storage_flush_behind_bytes",
-    "Bytes that a power cut would lose",
-    (it) => Math.max(0, it.commitLogMaxOffset - it.flushedOffset),
-  ),
-  gauge(
-    "rocketmq_storage_dispatch_behind_bytes",
-    "Bytes that consumers cannot see yet",
-    (it) => it.dispatchBehindBytes,
-  ),
-  gauge(
-    "rocketmq_storage_message_reserve_time_milliseconds",
-    "Age of the oldest message",
-    (it) => it.messageReserveTimeMs,
+  rows(
+    "counter",
+    "pocketmq_topic_messages_total",
+    "Messages of a topic since it exists, sent or replicated",
+    (it) => it.storedTopics,
+    (it) => ({
+      labels: { topic: it.topic, is_system: it.isSystem },
+      value: it.messages,
+    }),
   ),
   gauge(
     "rocketmq_commitlog_max_offset",
@@ -153,7 +72,6 @@ const HA: readonly MetricSpec[] = [
     name: "rocketmq_ha_role",
     help: "1 for the role that this broker has",
     kind: "gauge",
-    labelNames: ["role"],
     samples: ({ role }) =>
       ROLES.map((it) => ({
         labels: { role: it },
@@ -189,7 +107,7 @@ export const PROCESS_METRICS: readonly MetricSpec[] = [
 
 /** Metrics of the broker. */
 export const BROKER_METRICS: readonly MetricSpec[] = [
-  ...TRAFFIC,
+  ...ROCKETMQ_METRICS,
   ...BROKER,
   ...STORE,
   ...HA,

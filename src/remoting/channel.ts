@@ -250,6 +250,7 @@ export class Channel
       this.#junk(error, this.#frames === 0);
     } finally {
       this.#outbox.uncork();
+      this.#dispatcher.endTurn(nowMs);
     }
     if (this.#decoder.pendingBytes === 0 || !this.#gate.isOpen) {
       this.#watch.complete();
@@ -282,7 +283,7 @@ export class Channel
     this.#frames++;
     if (isResponse(command)) this.#outgoing.complete(command);
     else {
-      this.#dispatcher.dispatch(command, this.#receivedMs);
+      this.#dispatcher.dispatch(command, this.#receivedMs, this.#readMs);
       const { inFlightRequestsMax } = this.#host.options;
       if (this.#dispatcher.inFlight >= inFlightRequestsMax) {
         this.#gate.pause(PAUSED_BY_IN_FLIGHT);

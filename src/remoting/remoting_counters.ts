@@ -1,4 +1,5 @@
 /** RemotingCounters: what a server or client has done, for metrics. */
+import { RpcStats } from "./rpc_stats.ts";
 
 /** Counts since start. */
 export class RemotingCounters {
@@ -12,19 +13,21 @@ export class RemotingCounters {
   timeoutCloses = 0;
   bytesIn = 0;
   bytesOut = 0;
-  /** Requests of codes without a processor. */
-  unknownRequests = 0;
   /** Requests whose processor threw. */
   failedRequests = 0;
-  readonly #requests = new Map<number, number>();
+  /** Requests of codes that have no processor: together, so that nobody makes the table grow. */
+  readonly unknown = new RpcStats();
+  readonly #requests = new Map<number, RpcStats>();
 
-  /** Counts a request of a code that has a processor (so the table is bounded). */
-  countRequest(code: number): void {
-    this.#requests.set(code, (this.#requests.get(code) ?? 0) + 1);
+  /** Of a code that has a processor. */
+  statsOf(code: number): RpcStats {
+    let stats = this.#requests.get(code);
+    if (stats === undefined) this.#requests.set(code, stats = new RpcStats());
+    return stats;
   }
 
-  /** Requests by code. */
-  get requests(): ReadonlyMap<number, number> {
+  /** By code. */
+  get requests(): ReadonlyMap<number, RpcStats> {
     return this.#requests;
   }
 }

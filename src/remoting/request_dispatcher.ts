@@ -1,4 +1,5 @@
 /** RequestDispatcher: finds the processor of a request and brings its answer back. */
+import type { Clock } from "../io/clock.ts";
 import {
   createResponse,
   isOneway,
@@ -19,11 +20,13 @@ import {
   type ProcessorTable,
   type RemotingConnection,
 } from "./request_processor.ts";
+import type { RpcOutcome, RpcResult } from "./rpc_stats.ts";
 
 /** What dispatchers of one server or client share. */
 export interface DispatchHost {
   readonly processors: ProcessorTable;
   readonly counters: RemotingCounters;
+  readonly clock: Clock;
   readonly log: LogLimiter;
   /** True: new requests are refused with code 14. */
   readonly isStopping: boolean;
@@ -37,6 +40,10 @@ export class RequestDispatcher implements ExchangeOwner {
   readonly #host: DispatchHost;
   readonly #outbox: Outbox;
   readonly #onAnswered: () => void;
+  /** What `dispatch` works on at this moment. */
+  #current: RequestExchange | null = null;
+  /** Kinds of answers that were given in this turn. */
+  readonly #ofTurn: RpcOutcome[] = [];
   #inFlight = 0;
   #held = 0;
 
@@ -62,36 +69,87 @@ export class RequestDispatcher implements ExchangeOwner {
     return this.#held;
   }
 
-  /** `receivedMs` is wall clock. */
-  dispatch(request: RemotingCommand, receivedMs: number): void {
+  /** `receivedMs` is wall clock, `arrivedMs` monotonic. */
+  dispatch(
+    request: RemotingCommand,
+    receivedMs: number,
+    arrivedMs: number,
+  ): void {
     const { processors, counters, isStopping } = this.#host;
-    const exchange = new RequestExchange(this, request, receivedMs);
     const processor = processors.get(request.code);
+    const stats = processor === undefined
+      ? counters.unknown
+      : counters.statsOf(request.code);
+    const exchange = new RequestExchange(
+      this,
+      request,
+      receivedMs,
+      arrivedMs,
+      stats,
+    );
     this.#inFlight++;
+    stats.received++;
+    this.#current = exchange;
     if (processor === undefined || isStopping) {
-      if (processor === undefined) counters.unknownRequests++;
-      return exchange.respond(refusal(request.code, isStopping));
+      exchange.respond(refusal(request.code, isStopping));
+    } else {
+      try {
+        const result = processor(exchange, request);
+        if (result === HELD) this.#hold(exchange, request);
+        else if (result instanceof Promise) {
+          result.then(
+            (response) => exchange.respond(response),
+            (error) => exchange.fail(error),
+          );
+        } else exchange.respond(result);
+      } catch (error) {
+        exchange.fail(error);
+      }
     }
-    counters.countRequest(request.code);
-    try {
-      const result = processor(exchange, request);
-      if (result === HELD) this.#hold(exchange, request);
-      else if (result instanceof Promise) {
-        result.then(
-          (response) => exchange.respond(response),
-          (error) => exchange.fail(error),
-        );
-      } else exchange.respond(result);
-    } catch (error) {
-      exchange.fail(error);
-    }
+    this.#current = null;
   }
 
-  answer(exchange: RequestExchange, response: RemotingCommand | null): void {
+  /** What came in one piece is dispatched, and its answers are written. */
+  endTurn(arrivedMs: number): void {
+    const outcomes = this.#ofTurn;
+    if (outcomes.length === 0) return;
+    const elapsedMs = this.#host.clock.monotonicMs() - arrivedMs;
+    for (const it of outcomes) it.endTurn(elapsedMs);
+    outcomes.length = 0;
+  }
+
+  answer(exchange: RequestExchange, response: RemotingCommand): void {
     this.#inFlight--;
-    if (exchange.isHeld) this.#held--;
-    if (response !== null && this.connection.isOpen) this.#send(response);
+    if (exchange.isHeld) {
+      this.#held--;
+      exchange.stats.held--;
+    }
+    const { isOpen } = this.connection;
+    this.#count(
+      exchange,
+      response.code,
+      exchange.isOneway
+        ? "oneway"
+        : isOpen
+        ? "success"
+        : "write_channel_failed",
+    );
+    if (!exchange.isOneway && isOpen) this.#send(response);
     this.#onAnswered();
+  }
+
+  #count(
+    exchange: RequestExchange,
+    responseCode: number,
+    result: RpcResult,
+  ): void {
+    const { stats, isHeld, arrivedMs } = exchange;
+    stats.answered++;
+    const outcome = stats.outcomeOf(responseCode, isHeld, result);
+    if (exchange !== this.#current) {
+      return outcome.add(this.#host.clock.monotonicMs() - arrivedMs);
+    }
+    if (outcome.ofTurn++ === 0) this.#ofTurn.push(outcome);
   }
 
   failed(code: number, error: unknown): void {
@@ -127,6 +185,7 @@ export class RequestDispatcher implements ExchangeOwner {
       return exchange.respond(createResponse(ResponseCode.SUCCESS));
     }
     exchange.isHeld = true;
+    exchange.stats.held++;
     this.#held++;
   }
 }

@@ -12,6 +12,7 @@ import type {
   RemotingConnection,
   RequestContext,
 } from "./request_processor.ts";
+import type { RpcStats } from "./rpc_stats.ts";
 
 /** No peer gets back what it sent by the kilobyte, whatever a processor says. */
 const REMARK_LENGTH_MAX = 1024;
@@ -19,8 +20,8 @@ const REMARK_LENGTH_MAX = 1024;
 /** Who sends what an exchange answers. */
 export interface ExchangeOwner {
   readonly connection: RemotingConnection;
-  /** Called once per exchange; `response` is null for oneway requests. */
-  answer(exchange: RequestExchange, response: RemotingCommand | null): void;
+  /** Called once per exchange; a oneway request's response is not sent. */
+  answer(exchange: RequestExchange, response: RemotingCommand): void;
   /** A processor threw; called before the answer. */
   failed(code: number, error: unknown): void;
 }
@@ -30,24 +31,31 @@ export class RequestExchange implements RequestContext {
   /** Set when the processor returned HELD. */
   isHeld = false;
   readonly receivedMs: number;
+  /** When the bytes came that completed the frame; monotonic. */
+  readonly arrivedMs: number;
+  readonly stats: RpcStats;
+  readonly isOneway: boolean;
   readonly #owner: ExchangeOwner;
   readonly #code: number;
   readonly #opaque: number;
   readonly #serializeType: RemotingCommand["serializeType"];
-  readonly #isOneway: boolean;
   #isAnswered = false;
 
   constructor(
     owner: ExchangeOwner,
     request: RemotingCommand,
     receivedMs: number,
+    arrivedMs: number,
+    stats: RpcStats,
   ) {
     this.#owner = owner;
     this.receivedMs = receivedMs;
+    this.arrivedMs = arrivedMs;
+    this.stats = stats;
     this.#code = request.code;
     this.#opaque = request.opaque;
     this.#serializeType = request.serializeType;
-    this.#isOneway = isOneway(request);
+    this.isOneway = isOneway(request);
   }
 
   get connection(): RemotingConnection {
@@ -62,7 +70,7 @@ export class RequestExchange implements RequestContext {
   respond(response: RemotingCommand): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    if (this.#isOneway) return this.#owner.answer(this, null);
+    if (this.isOneway) return this.#owner.answer(this, response);
     const { remark } = response;
     if (remark !== null && remark.length > REMARK_LENGTH_MAX) {
       response.remark = shown(remark, REMARK_LENGTH_MAX);

@@ -17,6 +17,7 @@ function open(options: BrokerOptions = OPTIONS) {
   const table = clientManageProcessors({
     clock: rig.clock,
     options: rig.options,
+    brokerStatsManager: rig.brokerStatsManager,
     consumerManager: rig.consumerManager,
     producerManager: rig.producerManager,
     subscriptionGroupManager: rig.subscriptionGroupManager,

@@ -141,9 +141,11 @@ export class ManagerRig {
     }, brokerOptions);
     this.producerManager = new ProducerManager(ports, brokerOptions);
     this.rebalanceLockManager = new RebalanceLockManager(ports, brokerOptions);
-    this.brokerStatsManager = new BrokerStatsManager(() =>
-      brokerOptions.brokerClusterName
-    );
+    this.brokerStatsManager = new BrokerStatsManager({
+      clusterName: () => brokerOptions.brokerClusterName,
+      isSystemTopic: (topic) => this.topicConfigManager.isSystemTopic(topic),
+      monotonicMs: () => 0,
+    });
     this.topicConfigManager.load();
     this.subscriptionGroupManager.load();
     this.consumerOffsetManager.load();

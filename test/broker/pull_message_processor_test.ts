@@ -82,6 +82,7 @@ class Site {
     missTimes: 0,
     transferredCount: 0,
     transferredBytes: 0,
+    timeMaxMs: 0,
   };
   isSlave = false;
   isMasterAlive = false;
@@ -193,6 +194,26 @@ test("PullMessageProcessor answers every status with its code and all offsets", 
     });
     assertEquals(answer.body.length, status === "FOUND" ? 5 : 0);
   }
+});
+
+test("PullMessageProcessor counts what it hands out, and how long it took to read", async () => {
+  const site = new Site();
+  site.result = () => {
+    site.clock.advance(3);
+    return found("FOUND", { messageCount: 2 });
+  };
+  site.answer();
+  assertEquals(site.gets, [["T", "g", HEADER.queueId, 2, 5, 3]]);
+  const read = Promise.withResolvers<GetMessageResult>();
+  site.result = () => read.promise;
+  const context = fakeContext();
+  assertEquals(site.pull({}, context), HELD);
+  site.clock.advance(70);
+  read.resolve(found("FOUND"));
+  await read.promise;
+  await Promise.resolve();
+  assertEquals(site.gets[1], ["T", "g", HEADER.queueId, 1, 5, 70]);
+  assertEquals([site.counters.foundTimes, site.counters.timeMaxMs], [2, 70]);
 });
 
 test("PullMessageProcessor tells a reader once where it was reset to", () => {

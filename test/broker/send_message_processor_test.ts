@@ -59,9 +59,14 @@ function setUp(options: Partial<typeof DEFAULT_BROKER_OPTIONS> = {}) {
   topics.table.set("T", topicOf("T"));
   const groups = new FakeGroups();
   const puts: unknown[][] = [];
+  const clock = new FakeClock();
+  const toDlq: unknown[][] = [];
+  const times: number[] = [];
   const site = {
     stored,
     puts,
+    toDlq,
+    times,
     topics,
     groups,
     result: STORED as PutMessageResult | Promise<PutMessageResult>,
@@ -76,11 +81,15 @@ function setUp(options: Partial<typeof DEFAULT_BROKER_OPTIONS> = {}) {
     topics,
     groups,
     rebalanceLocks: { isLockAllExpired: () => site.isLockAllExpired },
-    clock: new FakeClock(),
+    clock,
     random: { nextInt: (bound) => bound - 1 },
     uniqIds: { createUniqID: () => "0A0B" },
     storeHost: parseSocketAddress("127.0.0.1:10911")!,
-    stats: { onPut: (...put) => puts.push(put) },
+    stats: {
+      onPut: (...put) => puts.push(put),
+      onSendToDlq: (...it) => toDlq.push(it),
+    },
+    putTimes: { add: (elapsedMs) => times.push(elapsedMs) },
   }, { ...DEFAULT_BROKER_OPTIONS, brokerIP1: "127.0.0.1", ...options });
   const send = (
     changes: Partial<SendMessageRequestHeader> = {},
@@ -94,7 +103,7 @@ function setUp(options: Partial<typeof DEFAULT_BROKER_OPTIONS> = {}) {
       : encodeSendMessageRequestHeaderV2(header);
     return processor.process(context, createRequest(code, fields, body));
   };
-  return { ...site, site, processor, send };
+  return { ...site, site, clock, processor, send };
 }
 
 function now(answer: RemotingCommand | Promise<RemotingCommand>) {
@@ -259,6 +268,35 @@ test("SendMessageProcessor dead-letters what has been retried enough, without it
   site.isLockAllExpired = false;
   assertEquals(now(send({ ...retry, reconsumeTimes: 1 })).code, 0);
   assertEquals(stored[1]!.topic, "%DLQ%g");
+  assertEquals(site.toDlq, [["%RETRY%g", "PG"], ["%RETRY%g", "PG"]]);
+});
+
+test("SendMessageProcessor counts what is stored, with its type and the time since its stamp", async () => {
+  const { send, site, clock } = setUp();
+  const storeTimestamp = clock.nowMs();
+  site.result = { ...STORED, storeTimestamp };
+  now(send({ properties: "__SHARDINGKEY\u0001s\u0002" }));
+  const stored = Promise.withResolvers<PutMessageResult>();
+  site.result = stored.promise;
+  const answer = send({ queueId: 3 });
+  // Another one in between must not change what the first is counted as.
+  send({ properties: "__SHARDINGKEY\u0001s\u0002" });
+  clock.advance(40);
+  stored.resolve({ ...STORED, storeTimestamp, status: "FLUSH_DISK_TIMEOUT" });
+  await answer;
+  assertEquals(site.puts.slice(0, 2), [
+    ["T", 1, "fifo", 1, 200, 0],
+    ["T", 3, "normal", 1, 200, 40],
+  ]);
+  assertEquals(site.times.slice(0, 2), [0, 40]);
+  site.result = { ...STORED, status: "SERVICE_NOT_AVAILABLE", phyOffset: -1 };
+  const counted = site.puts.length;
+  send();
+  assertEquals(site.puts.length, counted);
+  // A wall clock that is set back makes no negative time.
+  site.result = { ...STORED, storeTimestamp: clock.nowMs() + 5_000 };
+  send();
+  assertEquals(site.times.at(-1), 0);
 });
 
 test("SendMessageProcessor stores a batch and lists its ids", () => {

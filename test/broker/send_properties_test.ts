@@ -33,6 +33,21 @@ test("SendProperties.scan() finds what a send needs, wherever it stands", () => 
   );
 });
 
+test("SendProperties.messageType is RocketMQ's", () => {
+  const typeOf = (...pairs: [string, string][]) =>
+    scanned(encodeProperties(pairs)).messageType;
+  const sharded: [string, string] = ["__SHARDINGKEY", "s"];
+  assertEquals(typeOf(["KEYS", "__SHARDINGKEY"]), "normal");
+  assertEquals(typeOf(sharded), "fifo");
+  assertEquals(typeOf(["DELAY", "0"]), "delay");
+  assertEquals(typeOf(["TIMER_DELAY_MS", "1"]), "delay");
+  assertEquals(typeOf(["DELAY", "1"], sharded), "fifo");
+  assertEquals(typeOf(["TRAN_MSG", "true"], sharded), "transaction");
+  const it = scanned(encodeProperties([sharded]));
+  it.scan("");
+  assertEquals(it.messageType, "normal");
+});
+
 test("SendProperties.scan() forgets the message before and ignores broken pairs", () => {
   const it = scanned("TAGS\u0001A\u0002DELAY\u00011\u0002TRAN_MSG\u0001true");
   it.scan("TAGS\u0001\u0002\u0001x\u0002DELAY\u0002junk");

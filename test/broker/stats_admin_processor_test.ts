@@ -14,6 +14,7 @@ import { decodeConsumeStats } from "../../src/protocol/body/consume_stats_body.t
 import { decodeKVTable } from "../../src/protocol/body/kv_table.ts";
 import { decodeTopicStatsTable } from "../../src/protocol/body/topic_stats_body.ts";
 import { RequestCode } from "../../src/protocol/request_code.ts";
+import { RpcStats } from "../../src/remoting/rpc_stats.ts";
 import { FakeClock, topicOf } from "./fakes.ts";
 import {
   ask,
@@ -202,7 +203,7 @@ queryThreadPoolQueueSize queryThreadPoolQueueCapacity
 sendThreadPoolQueueHeadWaitTimeMills pullThreadPoolQueueHeadWaitTimeMills
 queryThreadPoolQueueHeadWaitTimeMills EndTransactionQueueSize
 EndTransactionThreadPoolQueueCapacity remainTransientStoreBufferNumbs
-remainHowManyDataToCommit remainHowManyDataToFlush timerReadBehind
+remainHowManyDataToFlush timerReadBehind
 timerOffsetBehind timerCongestNum timerEnqueueTps timerDequeueTps
 litePullThreadPoolQueueSize litePullThreadPoolQueueCapacity
 litePullThreadPoolQueueHeadWaitTimeMills ackThreadPoolQueueSize
@@ -218,9 +219,20 @@ test("28 answers every key of reference 2.10", async () => {
     delayOffsets: '{"offsetTable":{2:30}}',
   });
   const counters = { putCount: 4, putBytes: 4_000, putFailedCount: 1 };
+  const brokerStats = new BrokerStats(
+    rig.clock,
+    () => counters,
+    () => ({ put: 3, get: 2 }),
+  );
+  for (const ms of [0, 0, 0, 7, 60_000]) brokerStats.putTimes.add(ms);
+  brokerStats.pull.timeMaxMs = 8;
+  const sends = new RpcStats();
+  sends.received = 3;
+  sends.answered = 1;
   const deps = {
     ...rig,
-    brokerStats: new BrokerStats(rig.clock, () => counters),
+    brokerStats,
+    requests: new Map([[310, sends]]),
     diskSpace: () => ({ totalBytes: 4 * 2 ** 30, freeBytes: 2 ** 30 }),
     messageStore: {
       minPhyOffset: 100,
@@ -233,6 +245,7 @@ test("28 answers every key of reference 2.10", async () => {
     },
   };
   rig.clock.advance(90_061_000);
+  brokerStats.tick(rig.clock.nowMs(), rig.clock.monotonicMs());
   const answer = await ask(
     runtimeInfoProcessors(deps),
     RequestCode.GET_BROKER_RUNTIME_INFO,
@@ -256,13 +269,35 @@ test("28 answers every key of reference 2.10", async () => {
     "1000",
   ]);
   assertEquals(values("scheduleMessageOffset_2"), ["30,41"]);
+  assertEquals(
+    values(
+      "putMessageEntireTimeMax",
+      "getMessageEntireTimeMax",
+      "sendThreadPoolQueueSize",
+      "pullThreadPoolQueueSize",
+      "brokerVersionDesc",
+      "msgPutTotalTodayNow",
+      "msgGetTotalTodayNow",
+    ),
+    ["60000", "8", "2", "0", "V5_3_3", "3", "2"],
+  );
+  assertEquals(
+    table.get("putMessageDistributeTime"),
+    "[<=0ms]:3 [0~10ms]:1 [10~50ms]:0 [50~100ms]:0 [100~200ms]:0 " +
+      "[200~500ms]:0 [500ms~1s]:0 [1~2s]:0 [2~3s]:0 [3~4s]:0 [4~5s]:0 " +
+      "[5~10s]:0 [10s~]:1 ",
+  );
   assertEquals(values("putTps", "earliestMessageTimeStamp"), ["0 0 0", "-1"]);
 });
 
 test("BrokerStats gives rates over three windows", () => {
   const clock = new FakeClock();
   const counters = { putCount: 0, putBytes: 0, putFailedCount: 0 };
-  const stats = new BrokerStats(clock, () => counters);
+  const stats = new BrokerStats(
+    clock,
+    () => counters,
+    () => ({ put: 0, get: 0 }),
+  );
   for (let second = 0; second <= 700; second++) {
     counters.putCount += second < 640 ? 10 : 100;
     stats.pull.transferredCount += 5;
@@ -278,15 +313,17 @@ test("BrokerStats gives rates over three windows", () => {
 
 test("BrokerStats turns the day at midnight", () => {
   const clock = new FakeClock();
+  const day = { put: 0, get: 0 };
   const counters = { putCount: 0, putBytes: 0, putFailedCount: 0 };
-  const stats = new BrokerStats(clock, () => counters);
+  const stats = new BrokerStats(clock, () => counters, () => day);
   for (const count of [7, 9]) {
     clock.advance(86_400_000);
-    counters.putCount = count;
+    Object.assign(day, { put: count, get: count + 1 });
     stats.tick(clock.nowMs(), clock.monotonicMs());
   }
-  counters.putCount = 12;
+  day.put = 12;
   assertEquals(stats.putTotals, { now: 12, today: 9, yesterday: 7 });
+  assertEquals(stats.getTotals, { now: 10, today: 10, yesterday: 8 });
 });
 
 test("315 answers rates, and 1 for a name or key that counted nothing", async () => {
@@ -295,8 +332,8 @@ test("315 answers rates, and 1 for a name or key that counted nothing", async ()
     ask(table, RequestCode.VIEW_BROKER_STATS_DATA, { statsName, statsKey });
   for (let ms = 0; ms <= 60_000; ms += 10_000) {
     rig.brokerStatsManager.tick(ms);
-    rig.brokerStatsManager.onPut("T", 5, 50);
-    rig.brokerStatsManager.onGet("T", "g", 3, 30);
+    rig.brokerStatsManager.onPut("T", 0, "normal", 5, 50, 0);
+    rig.brokerStatsManager.onGet("T", "g", 0, 3, 30, 0);
   }
   rig.brokerStatsManager.tick(70_000);
   const answer = await view("TOPIC_PUT_NUMS", "T");

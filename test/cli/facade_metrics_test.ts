@@ -23,7 +23,14 @@ const runningOf = ({ controller }: PairNode) =>
   ({
     broker: controller,
     context: { runtime, startedMs: 0 },
-    configuration: { values: { metricsLagGroupMax: 100 } },
+    configuration: {
+      values: {
+        metricsLagGroupMax: 100,
+        metricsOtelCardinalityLimit: 1_000,
+        metricsLabel: "",
+        metricsOfExporterEnable: false,
+      },
+    },
   }) as unknown as RunningBroker;
 
 /** A node as Prometheus sees it: one registry for its whole life. */
@@ -99,7 +106,7 @@ test("150, 151: role, id and counters are there on both nodes, and change places
     await assertRoles(first, second);
     for (const { scrape } of [first, second]) {
       const seen = await scrape();
-      assertEquals(seen("rocketmq_messages_in_total", 'topic="T"'), [40]);
+      assertEquals(seen("pocketmq_topic_messages_total", 'topic="T"'), [40]);
     }
     // What a slave served is counted where it was served.
     assert((await second.scrape())("rocketmq_messages_out_total")[0]! > 0);

@@ -102,7 +102,7 @@ describe("remoting over real sockets", () => {
     const { server, client, address } = await start([[11, () => HELD]]);
     const held = client.invoke(address, createRequest(11), 5000);
     held.catch(() => {});
-    await until(() => server.counters.requests.get(11) === 1);
+    await until(() => server.counters.requests.get(11)?.received === 1);
     await server.stop(1000);
     await assertRejects(() => held, RemotingClosedError);
     await client.close();

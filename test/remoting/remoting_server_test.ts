@@ -97,8 +97,14 @@ describe("RemotingServer", () => {
     assertEquals(unknown!.code, 3);
     assertEquals(unknown!.remark, "request code 30999 is not supported");
     assertEquals(known!.code, 0);
-    assertEquals(rig.server.counters.unknownRequests, 1);
-    assertEquals([...rig.server.counters.requests], [[10, 1]]);
+    const { counters } = rig.server;
+    assertEquals(counters.unknown.received, 1);
+    assertEquals(
+      [...counters.requests].map(([code, it]) => [code, it.received]),
+      [
+        [10, 1],
+      ],
+    );
   });
 
   it("turns a throw or a rejection into code 1 with the message, logged once", async () => {

@@ -43,7 +43,6 @@ const PACKAGES: readonly [RegExp, readonly string[]][] = [
   [/^@hono\/zod-openapi$/, ["admin"]],
   [/^zod(\/|$)/, ["admin", "config"]],
   [/^properties-file(\/|$)/, ["config"]],
-  [/^prom-client$/, ["metrics"]],
   [/^commander$/, ["cli"]],
   [/^cli-table3$/, ["cli"]],
   [/^@logtape\//, ["runtime"]],

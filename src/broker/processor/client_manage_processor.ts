@@ -25,6 +25,7 @@ import type {
   RequestProcessor,
 } from "../../remoting/request_processor.ts";
 import type { BrokerOptions } from "../broker_options.ts";
+import type { BrokerStatsManager } from "../broker_stats_manager.ts";
 import type { ClientChannelInfo } from "../client_channel_info.ts";
 import type { ConsumerFilterManager } from "../consumer_filter_manager.ts";
 import type { ConsumerManager } from "../consumer_manager.ts";
@@ -36,6 +37,7 @@ import type { TopicConfigManager } from "../topic_config_manager.ts";
 export interface ClientManageDeps {
   readonly clock: Clock;
   readonly options: () => BrokerOptions;
+  readonly brokerStatsManager: BrokerStatsManager;
   readonly consumerManager: ConsumerManager;
   readonly producerManager: ProducerManager;
   readonly subscriptionGroupManager: SubscriptionGroupManager;
@@ -78,7 +80,9 @@ class ClientManageProcessor {
           `allowed are 1 to ${CLIENT_ID_LENGTH_MAX}.`,
       );
     }
+    const { brokerStatsManager: stats, clock } = this.#deps;
     let isSubChange = data.heartbeatFingerprint === 0;
+    let startedMs = clock.monotonicMs();
     for (const consumer of data.consumerDataSet) {
       const isUnknown = this.#registerConsumer(
         this.#clientOf(context, request, data.clientID),
@@ -86,12 +90,18 @@ class ClientManageProcessor {
         data,
       );
       if (isUnknown) isSubChange = true;
+      const endedMs = clock.monotonicMs();
+      stats.onRegistered("consumer", Math.floor(endedMs - startedMs));
+      startedMs = endedMs;
     }
     for (const producer of data.producerDataSet) {
       this.#deps.producerManager.registerProducer(
         producer.groupName,
         this.#clientOf(context, request, data.clientID),
       );
+      const endedMs = clock.monotonicMs();
+      stats.onRegistered("producer", Math.floor(endedMs - startedMs));
+      startedMs = endedMs;
     }
     return createResponse(ResponseCode.SUCCESS, null, {
       IS_SUPPORT_HEART_BEAT_V2: "true",

@@ -79,7 +79,14 @@ export interface PullMessagePorts extends PullCheckPorts {
   readonly replication: PullReplication;
   readonly counters: PullCounters;
   readonly stats: {
-    onGet(topic: string, group: string, nums: number, bytes: number): void;
+    onGet(
+      topic: string,
+      group: string,
+      queueId: number,
+      nums: number,
+      bytes: number,
+      elapsedMs: number,
+    ): void;
   };
   readonly clock: Clock;
   readonly logger: Logger;
@@ -144,11 +151,12 @@ export class PullMessageProcessor {
         header.commitOffset,
       );
     }
+    const startedMs = this.#ports.clock.monotonicMs();
     const result = this.#read(header, checked.filter);
     if (!(result instanceof Promise)) {
-      return this.#answerOrHold(context, header, checked, result);
+      return this.#answerOrHold(context, header, checked, result, startedMs);
     }
-    this.#respondLater(context, header, checked, result, true);
+    this.#respondLater(context, header, checked, result, startedMs, true);
     return HELD;
   };
 
@@ -181,12 +189,13 @@ export class PullMessageProcessor {
     header: PullMessageRequestHeader,
     pull: AllowedPull,
     read: Promise<GetMessageResult>,
+    startedMs: number,
     mayHold: boolean,
   ): void {
     read.then((result) => {
       const answer = mayHold
-        ? this.#answerOrHold(context, header, pull, result)
-        : this.#answer(context, header, pull, result);
+        ? this.#answerOrHold(context, header, pull, result, startedMs)
+        : this.#answer(context, header, pull, result, startedMs);
       if (answer !== HELD) context.respond(answer);
     }).catch((error: unknown) => this.#fail(context, header, error));
   }
@@ -196,6 +205,7 @@ export class PullMessageProcessor {
     header: PullMessageRequestHeader,
     pull: AllowedPull,
     result: GetMessageResult,
+    startedMs: number,
   ): RemotingCommand | typeof HELD {
     const { replication } = this.#ports;
     const code = codeOf(result, header.queueOffset, replication);
@@ -203,7 +213,7 @@ export class PullMessageProcessor {
       code !== ResponseCode.PULL_NOT_FOUND ||
       (header.sysFlag & PullSysFlag.SUSPEND) === 0
     ) {
-      return this.#answer(context, header, pull, result);
+      return this.#answer(context, header, pull, result, startedMs);
     }
     const holdMs = this.#options.longPollingEnable
       ? header.suspendTimeoutMillis
@@ -232,10 +242,15 @@ export class PullMessageProcessor {
     pull: AllowedPull,
   ): void {
     try {
+      const startedMs = this.#ports.clock.monotonicMs();
       const result = this.#read(header, pull.filter);
       if (result instanceof Promise) {
-        this.#respondLater(context, header, pull, result, false);
-      } else context.respond(this.#answer(context, header, pull, result));
+        this.#respondLater(context, header, pull, result, startedMs, false);
+      } else {
+        context.respond(
+          this.#answer(context, header, pull, result, startedMs),
+        );
+      }
     } catch (error) {
       this.#fail(context, header, error);
     }
@@ -246,10 +261,11 @@ export class PullMessageProcessor {
     header: PullMessageRequestHeader,
     pull: AllowedPull,
     result: GetMessageResult,
+    startedMs: number,
   ): RemotingCommand {
     const { groupConfig, topicConfig } = pull;
     const { replication } = this.#ports;
-    this.#count(header, result);
+    this.#count(header, result, startedMs);
     const code = codeOf(result, header.queueOffset, replication);
     const wanted = result.suggestPullingFromSlave
       ? groupConfig.whichBrokerWhenConsumeSlowly
@@ -283,12 +299,22 @@ export class PullMessageProcessor {
   }
 
   #count(
-    { topic, consumerGroup }: PullMessageRequestHeader,
+    { topic, consumerGroup, queueId }: PullMessageRequestHeader,
     { body, messageCount, status }: GetMessageResult,
+    startedMs: number,
   ): void {
-    const { counters, stats } = this.#ports;
+    const { clock, counters, stats } = this.#ports;
+    const elapsedMs = Math.floor(clock.monotonicMs() - startedMs);
+    if (elapsedMs > counters.timeMaxMs) counters.timeMaxMs = elapsedMs;
     if (status === "FOUND") {
-      stats.onGet(topic, consumerGroup, messageCount, body.length);
+      stats.onGet(
+        topic,
+        consumerGroup,
+        queueId,
+        messageCount,
+        body.length,
+        elapsedMs,
+      );
       counters.foundTimes++;
       counters.transferredCount += messageCount;
       counters.transferredBytes += body.length;

@@ -4,14 +4,17 @@ import { decodeMessageRecord } from "../../model/message_record.ts";
 import { TopicNames } from "../../model/topic_names.ts";
 import { encodeKVTable } from "../../protocol/body/kv_table.ts";
 import { POCKETMQ_VERSION_ORDINAL } from "../../protocol/remoting_command.ts";
+import { mqVersionDesc } from "../../protocol/mq_version.ts";
 import { RequestCode } from "../../protocol/request_code.ts";
 import type {
   ProcessorTable,
   RequestProcessor,
 } from "../../remoting/request_processor.ts";
+import type { RpcStats } from "../../remoting/rpc_stats.ts";
 import type { BrokerOptions } from "../broker_options.ts";
 import type { BrokerStats, PutCounters } from "../broker_stats.ts";
 import type { DelayOffsetFile } from "../delay_offset_file.ts";
+import { type ProcessorName, watermarksOf } from "../processor_watermarks.ts";
 import { bodyResponse } from "./admin_response.ts";
 
 /** What the table says of the store. */
@@ -32,19 +35,26 @@ export interface RuntimeInfoDeps {
   readonly messageStore: RuntimeInfoStore;
   readonly brokerStats: BrokerStats;
   readonly delayOffsetFile: DelayOffsetFile;
+  /** By code. */
+  readonly requests: ReadonlyMap<number, RpcStats>;
   /** Of the store's disk; may throw a FileError. */
   diskSpace(): { readonly totalBytes: number; readonly freeBytes: number };
 }
 
-const VERSION_DESC = "V5_3_3";
-/** Queue sizes of Java's thread pools; here one event loop does it all and nothing waits. */
-const POOLS: readonly (readonly [string, number])[] = [
-  ["sendThreadPoolQueue", 10_000],
-  ["pullThreadPoolQueue", 100_000],
-  ["litePullThreadPoolQueue", 100_000],
-  ["queryThreadPoolQueue", 20_000],
-  ["ackThreadPoolQueue", 100_000],
+/**
+ * Java's thread pools: the key, the processor whose requests it serves, its default capacity.
+ * Here one event loop begins every request at once, so that none waits for it; the size is of
+ * those that are in progress, waiting for a disk or a slave.
+ */
+const POOLS: readonly (readonly [string, ProcessorName, number])[] = [
+  ["sendThreadPoolQueue", "send", 10_000],
+  ["pullThreadPoolQueue", "pull", 100_000],
+  ["litePullThreadPoolQueue", "lite_pull", 100_000],
+  ["queryThreadPoolQueue", "query_message", 20_000],
+  ["ackThreadPoolQueue", "ack", 100_000],
 ];
+/** As Java shows a pool of buffers that is not there. */
+const NO_TRANSIENT_POOL = 2_147_483_647;
 
 /** The processor by request code. */
 export function runtimeInfoProcessors(deps: RuntimeInfoDeps): ProcessorTable {
@@ -61,9 +71,10 @@ export async function runtimeInfo(
   deps: RuntimeInfoDeps,
 ): Promise<Map<string, string>> {
   const { messageStore: store } = deps;
+  const watermarks = watermarksOf(deps.requests);
   const table: Record<string, string | number> = {
     brokerActive: String(deps.options().brokerRole !== "SLAVE"),
-    brokerVersionDesc: VERSION_DESC,
+    brokerVersionDesc: mqVersionDesc(POCKETMQ_VERSION_ORDINAL),
     brokerVersion: POCKETMQ_VERSION_ORDINAL,
     dispatchBehindBytes: store.dispatchBehindBytes,
     pageCacheLockTimeMills: 0,
@@ -72,12 +83,11 @@ export async function runtimeInfo(
       .startAcceptSendRequestTimeStamp,
     commitLogMinOffset: store.minPhyOffset,
     commitLogMaxOffset: store.maxPhyOffset,
-    remainTransientStoreBufferNumbs: 0,
-    remainHowManyDataToCommit: humanReadableByteCount(0),
+    remainTransientStoreBufferNumbs: NO_TRANSIENT_POOL,
     remainHowManyDataToFlush: humanReadableByteCount(
       Math.max(0, store.maxPhyOffset - store.flushedOffset),
     ),
-    EndTransactionQueueSize: 0,
+    EndTransactionQueueSize: watermarks.get("transaction")!,
     EndTransactionThreadPoolQueueCapacity: 100_000,
     timerReadBehind: 0,
     timerOffsetBehind: 0,
@@ -88,8 +98,8 @@ export async function runtimeInfo(
     ...diskInfo(deps),
     ...scheduleInfo(deps),
   };
-  for (const [pool, capacity] of POOLS) {
-    table[`${pool}Size`] = 0;
+  for (const [pool, processor, capacity] of POOLS) {
+    table[`${pool}Size`] = watermarks.get(processor)!;
     table[`${pool}Capacity`] = capacity;
     table[`${pool}HeadWaitTimeMills`] = 0;
   }
@@ -101,10 +111,10 @@ export async function runtimeInfo(
 function statsInfo(
   { clock, brokerStats, messageStore }: RuntimeInfoDeps,
 ): Record<string, string | number> {
-  const { putTotals, getTotals } = brokerStats;
+  const { getTotals, pull, putTotals } = brokerStats;
   const { putCount, putBytes, putFailedCount } = messageStore.counters;
   // As Java, which never divides by 0.
-  const putTimes = Math.max(1, putCount);
+  const putTimesTotal = Math.max(1, putCount);
   const transferredTps = brokerStats.tps("getTransferred");
   return {
     msgPutTotalYesterdayMorning: putTotals.yesterday,
@@ -115,14 +125,15 @@ function statsInfo(
     msgGetTotalTodayNow: getTotals.now,
     bootTimestamp: brokerStats.bootMs,
     runtime: formatRuntime(clock.monotonicMs() - brokerStats.startedMs),
-    putMessageEntireTimeMax: 0,
-    putMessageTimesTotal: putTimes,
+    putMessageEntireTimeMax: brokerStats.putTimes.maxMs,
+    putMessageTimesTotal: putTimesTotal,
     putMessageFailedTimes: putFailedCount,
     putMessageSizeTotal: putBytes,
-    putMessageDistributeTime: "",
-    putMessageAverageSize: putBytes / putTimes,
+    putMessageDistributeTime: brokerStats.putTimes.distribution(),
+    putMessageAverageSize: putBytes / putTimesTotal,
+    // As in Java, where nothing sets it.
     dispatchMaxBuffer: 0,
-    getMessageEntireTimeMax: 0,
+    getMessageEntireTimeMax: pull.timeMaxMs,
     putTps: brokerStats.tps("put"),
     getFoundTps: brokerStats.tps("getFound"),
     getMissTps: brokerStats.tps("getMiss"),
@@ -130,8 +141,8 @@ function statsInfo(
     getTransferredTps: transferredTps,
     // 4.9 spells it so, and its clusterList fails without it.
     getTransferedTps: transferredTps,
-    putLatency99: "0.00",
-    putLatency999: "0.00",
+    putLatency99: brokerStats.putTimes.percentile(0.99).toFixed(2),
+    putLatency999: brokerStats.putTimes.percentile(0.999).toFixed(2),
   };
 }
 
@@ -146,8 +157,11 @@ function diskInfo(deps: RuntimeInfoDeps): Record<string, string> {
   } catch {
     // A disk that does not answer is shown as Java shows a missing path: -1.
   }
+  const path = `${deps.options().storePathRootDir}/commitlog`;
   return {
     commitLogDiskRatio: ratio,
+    // 5.x may spread its log over paths, and shows each.
+    [`commitLogDiskRatio_${path}`]: ratio,
     consumeQueueDiskRatio: ratio,
     commitLogDirCapacity: capacity,
   };

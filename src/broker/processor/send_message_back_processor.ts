@@ -57,7 +57,11 @@ export interface SendMessageBackPorts extends SendTopicsPorts {
   };
   readonly clock: Clock;
   readonly storeHost: SocketAddress;
-  readonly stats: { onSendBack(topic: string, group: string): void };
+  readonly stats: {
+    onSendBack(topic: string, group: string): void;
+    onDeadLetter(topic: string, group: string): void;
+    onSendToDlq(topic: string, group: string): void;
+  };
 }
 
 /** Answers 36. */
@@ -125,6 +129,9 @@ export class SendMessageBackProcessor {
     header: ConsumerSendMsgBackRequestHeader,
     message: MessageExt,
   ): Promise<RemotingCommand> {
+    const { stats } = this.#ports;
+    const originTopic = header.originTopic ?? message.topic;
+    stats.onSendToDlq(originTopic, header.group);
     const topicConfig = this.#topics.deadLetterTopic(header.group);
     if ("code" in topicConfig) {
       return createResponse(topicConfig.code, topicConfig.remark);
@@ -167,7 +174,8 @@ export class SendMessageBackProcessor {
       );
     }
     const origin = properties.get(MessageConst.RETRY_TOPIC) ?? message.topic;
-    this.#ports.stats.onSendBack(origin, header.group);
+    stats.onSendBack(origin, header.group);
+    stats.onDeadLetter(originTopic, header.group);
     return createResponse(ResponseCode.SUCCESS);
   }
 }

@@ -39,6 +39,7 @@ import { batchError } from "../batch_check.ts";
 import { isStored, remarkOfPut, responseCodeOfPut } from "../put_response.ts";
 import { SendProperties } from "../send_properties.ts";
 import { SendTopics, type SendTopicsPorts } from "../send_topics.ts";
+import type { MessageType } from "../topic_put_stats.ts";
 
 /** What a send needs of the store. */
 export interface PutMessageStore {
@@ -50,6 +51,19 @@ export interface PutMessageStore {
   ): PutMessageResult | Promise<PutMessageResult>;
 }
 
+/** Who counts sends. */
+export interface SendStats {
+  onPut(
+    topic: string,
+    queueId: number,
+    type: MessageType,
+    nums: number,
+    bytes: number,
+    elapsedMs: number,
+  ): void;
+  onSendToDlq(topic: string, group: string): void;
+}
+
 /** What a send needs of the broker. */
 export interface SendMessagePorts extends SendTopicsPorts {
   readonly store: PutMessageStore;
@@ -58,9 +72,8 @@ export interface SendMessagePorts extends SendTopicsPorts {
   readonly uniqIds: { createUniqID(nowMs: number): string };
   /** brokerIP1:listenPort, as records carry it. */
   readonly storeHost: SocketAddress;
-  readonly stats: {
-    onPut(topic: string, nums: number, bytes: number): void;
-  };
+  readonly stats: SendStats;
+  readonly putTimes: { add(elapsedMs: number): void };
 }
 
 /** Keys of broker.conf that a send reads. */
@@ -82,6 +95,7 @@ interface Target {
   readonly topicConfig: TopicConfig;
   readonly queueId: number;
   readonly isDeadLetter: boolean;
+  readonly type: MessageType;
 }
 
 /** Answers sends. */
@@ -116,9 +130,8 @@ export class SendMessageProcessor {
     const header = request.code === RequestCode.SEND_MESSAGE
       ? decodeSendMessageRequestHeader(request.extFields)
       : decodeSendMessageRequestHeaderV2(request.extFields);
-    const nowMs = this.#ports.clock.nowMs();
     const accepts = this.#options.startAcceptSendRequestTimeStamp;
-    if (nowMs < accepts) {
+    if (accepts > 0 && this.#ports.clock.nowMs() < accepts) {
       return this.#refuse(
         ResponseCode.SYSTEM_ERROR,
         `broker unable to service, until ${new Date(accepts).toISOString()} ` +
@@ -131,7 +144,7 @@ export class SendMessageProcessor {
     }
     return header.batch || request.code === RequestCode.SEND_BATCH_MESSAGE
       ? this.#sendBatch(context, request, header, topicConfig)
-      : this.#sendMessage(context, request, header, topicConfig, nowMs);
+      : this.#sendMessage(context, request, header, topicConfig);
   };
 
   #sendMessage(
@@ -139,7 +152,6 @@ export class SendMessageProcessor {
     request: RemotingCommand,
     header: SendMessageRequestHeader,
     topicConfig: TopicConfig,
-    nowMs: number,
   ): RemotingCommand | Promise<RemotingCommand> {
     const properties = this.#properties;
     properties.scan(header.properties);
@@ -147,6 +159,7 @@ export class SendMessageProcessor {
       topicConfig,
       queueId: this.#queueIdOf(header.queueId, topicConfig),
       isDeadLetter: false,
+      type: properties.messageType,
     };
     if (isRetryTopic(header.topic)) {
       const redirected = this.#topics.redirect(request, header);
@@ -154,7 +167,13 @@ export class SendMessageProcessor {
         return this.#refuse(redirected.code, redirected.remark);
       }
       if (redirected) {
-        target = { topicConfig: redirected, queueId: 0, isDeadLetter: true };
+        this.#ports.stats.onSendToDlq(header.topic, header.producerGroup);
+        target = {
+          topicConfig: redirected,
+          queueId: 0,
+          isDeadLetter: true,
+          type: target.type,
+        };
       }
     }
     const refusal = this.#unsupported(header.sysFlag, target.isDeadLetter);
@@ -164,7 +183,8 @@ export class SendMessageProcessor {
       : properties.storedText();
     let uniqKey = properties.uniqKey;
     if (uniqKey === "") {
-      uniqKey = this.#ports.uniqIds.createUniqID(nowMs);
+      const { clock, uniqIds } = this.#ports;
+      uniqKey = uniqIds.createUniqID(clock.nowMs());
       text += `UNIQ_KEY\u0001${uniqKey}\u0002`;
     }
     const message = this.#inner(context, request, header, target, text);
@@ -205,6 +225,7 @@ export class SendMessageProcessor {
       topicConfig,
       queueId: this.#queueIdOf(header.queueId, topicConfig),
       isDeadLetter: false,
+      type: properties.messageType,
     };
     const text = properties.storedText();
     const batch: MessageExtBatch = {
@@ -320,13 +341,24 @@ export class SendMessageProcessor {
 
   #answer(
     result: PutMessageResult,
-    { queueId, topicConfig: { topicName: topic } }: Target,
+    { queueId, topicConfig, type }: Target,
     uniqKey: string,
   ): RemotingCommand {
     const code = responseCodeOfPut(result.status);
     const remark = remarkOfPut(result.status, result.reason);
     if (!isStored(result.status)) return this.#refuse(code, remark);
-    this.#ports.stats.onPut(topic, result.messageCount, result.size);
+    const { clock, putTimes, stats } = this.#ports;
+    // From its stamp in the record to here: write, flush and slaves. A set clock may go back.
+    const elapsedMs = Math.max(0, clock.nowMs() - result.storeTimestamp);
+    putTimes.add(elapsedMs);
+    stats.onPut(
+      topicConfig.topicName,
+      queueId,
+      type,
+      result.messageCount,
+      result.size,
+      elapsedMs,
+    );
     return createResponse(code, remark, {
       msgId: this.#messageIdOf(result),
       queueId: String(queueId),

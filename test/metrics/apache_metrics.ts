@@ -1,0 +1,82 @@
+/**
+ * The metrics of Apache's broker 5.5.0, as its Prometheus exporter spells them: type and labels
+ * beside those that all have. The interop test compares the list with the real one.
+ */
+
+const TOPIC = ["is_system", "message_type", "topic"];
+const GROUP = ["consumer_group", "is_system", "topic"];
+const LAG = ["consumer_group", "is_retry", "is_system", "topic"];
+const STORE = ["storage_medium", "storage_type"];
+
+/** Those that are here too. */
+export const SHARED: Readonly<
+  Record<string, readonly [type: string, labels: readonly string[]]>
+> = {
+  rocketmq_processor_watermark: ["gauge", ["processor"]],
+  rocketmq_broker_permission: ["gauge", []],
+  rocketmq_topic_number: ["gauge", []],
+  rocketmq_consumer_group_number: ["gauge", []],
+  rocketmq_messages_in_total: ["counter", TOPIC],
+  rocketmq_messages_out_total: ["counter", GROUP],
+  rocketmq_throughput_in_total: ["counter", TOPIC],
+  rocketmq_throughput_out_total: ["counter", GROUP],
+  rocketmq_message_size: ["histogram", TOPIC],
+  rocketmq_topic_create_execution_time_milliseconds: [
+    "histogram",
+    ["invocation_status", "is_system"],
+  ],
+  rocketmq_consumer_group_create_execution_time_milliseconds: [
+    "histogram",
+    ["invocation_status"],
+  ],
+  rocketmq_producer_connections: [
+    "gauge",
+    ["language", "protocol_type", "version"],
+  ],
+  rocketmq_consumer_connections: ["gauge", [
+    "consume_mode",
+    "consumer_group",
+    "is_system",
+    "language",
+    "protocol_type",
+    "version",
+  ]],
+  rocketmq_consumer_lag_messages: ["gauge", LAG],
+  rocketmq_consumer_lag_latency_milliseconds: ["gauge", LAG],
+  rocketmq_consumer_inflight_messages: ["gauge", LAG],
+  rocketmq_consumer_queueing_latency_milliseconds: ["gauge", LAG],
+  rocketmq_consumer_ready_messages: ["gauge", LAG],
+  rocketmq_send_to_dlq_messages_total: ["counter", GROUP],
+  rocketmq_rpc_latency_milliseconds: ["histogram", [
+    "is_long_polling",
+    "protocol_type",
+    "request_code",
+    "response_code",
+    "result",
+  ]],
+  rocketmq_storage_size_bytes: ["gauge", STORE],
+  rocketmq_storage_flush_behind_bytes: ["gauge", STORE],
+  rocketmq_storage_dispatch_behind_bytes: ["gauge", STORE],
+  rocketmq_storage_message_reserve_time_milliseconds: ["gauge", STORE],
+};
+
+/** Those that are not, by the reason. */
+export const ABSENT: Readonly<Record<string, readonly RegExp[]>> = {
+  "transactions are not here": [
+    /^rocketmq_(commit|rollback)_messages_total$/,
+    /^rocketmq_finish_message_latency/,
+    /^rocketmq_half_messages$/,
+  ],
+  "timers are not here": [
+    /^rocketmq_timer_/,
+    /^rocketmq_timing_messages$/,
+    /^rocketmq_delay_message_latency/,
+  ],
+  "POP is not here": [/^rocketmq_pop_/],
+  "no RocksDB, tiered store, proxy or controller": [
+    /^rocketmq_rocksdb_/,
+    /^rocketmq_tiered_store_/,
+    /^rocketmq_proxy_/,
+  ],
+  "of OpenTelemetry itself": [/^target_info$/, /^otel_/],
+};
