@@ -41,6 +41,13 @@ export async function replaceTextFile(
   await fileSystem.syncDirectory(folderOf(path));
 }
 
+/** `path` as it is named from everywhere, when `folder` is the one it is relative to. */
+export function absolutePath(folder: string, path: string): string {
+  const full = path.startsWith("/") ? path : `${folder}/${path}`;
+  const parts = full.split("/").filter((it) => it !== "" && it !== ".");
+  return `/${parts.join("/")}`;
+}
+
 function folderOf(path: string): string {
   const slash = path.lastIndexOf("/");
   return slash < 0 ? "." : slash === 0 ? "/" : path.slice(0, slash);

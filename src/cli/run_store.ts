@@ -8,6 +8,7 @@ import {
 import { verifyStore as verify } from "../store/store_verify.ts";
 import { type CliContext, printLine, printWarning } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
+import { absolutePath } from "./files.ts";
 import { messageJson } from "./message_output.ts";
 import { messageView } from "./message_view.ts";
 import { printFields, printJson, tableText } from "./output.ts";
@@ -120,7 +121,10 @@ export async function inspectStore(
   flags: StoreFlags,
 ): Promise<void> {
   checkStore(context, path);
-  const found = await inspect(context.runtime.fileSystem, path);
+  const { fileSystem } = context.runtime;
+  // The keys go into a file that is read elsewhere.
+  const root = absolutePath(context.process.workingDirectory(), path);
+  const found = await inspect(fileSystem, root);
   if (flags.json === true) {
     printJson(context, found);
     return;

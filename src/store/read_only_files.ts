@@ -1,7 +1,7 @@
 /** ReadOnlyFiles: the files of one log or queue, for tools that must never write. */
 import type { FileHandle, FileSystem } from "../io/file_system.ts";
 import { offsetOfMappedFileName } from "./mapped_file_name.ts";
-import type { StoreFindings } from "./store_finding.ts";
+import type { StoreFinding, StoreFindings } from "./store_finding.ts";
 
 const HANDLES_MAX = 64;
 
@@ -37,6 +37,14 @@ export interface ReadOnlyFile {
   readonly size: number;
 }
 
+/** What is known of the files before they are looked at. */
+export interface ReadOnlyFilesOptions {
+  /** Bytes of each; 0: the most frequent size counts as the right one. */
+  readonly fileSize?: number;
+  /** Offsets are those of the log: what points to bytes that are missing follows from that. */
+  readonly isLog?: boolean;
+}
+
 /** Files in order; those that do not fit are told of and left out. */
 export class ReadOnlyFiles {
   private constructor(
@@ -47,11 +55,11 @@ export class ReadOnlyFiles {
     readonly handles: ReadOnlyHandles,
   ) {}
 
-  /** The most frequent size counts as the right one. */
   static load(
     handles: ReadOnlyHandles,
     directory: string,
     findings: StoreFindings,
+    options: ReadOnlyFilesOptions = {},
   ): ReadOnlyFiles {
     const { fileSystem } = handles;
     const files: ReadOnlyFile[] = [];
@@ -65,18 +73,28 @@ export class ReadOnlyFiles {
       const size = fileSystem.stat(path)?.size ?? 0;
       files.push({ path, fileFromOffset: offset, size });
     }
-    const fileSize = usualSize(files);
+    const fileSize = options.fileSize || usualSize(files.map((it) => it.size));
+    const tell = (finding: StoreFinding, from: number, to: number) =>
+      options.isLog === true
+        ? findings.addSpan(finding, from, to)
+        : findings.add(finding);
     const sound = files.filter((it, index) => {
       if (it.size === fileSize) return true;
       if (index === 0 && isEndOfFile(it, fileSize)) return true;
       const isEmptyLast = it.size === 0 && index === files.length - 1;
-      findings.add({
-        severity: isEmptyLast ? "warning" : "error",
-        kind: "wrong-size",
-        path: it.path,
-        offset: null,
-        message: `It has ${it.size} bytes, the others have ${fileSize}`,
-      });
+      const end = it.fileFromOffset + it.size;
+      tell(
+        {
+          severity: isEmptyLast ? "warning" : "error",
+          kind: "wrong-size",
+          path: it.path,
+          offset: end,
+          message:
+            `It ends there, with ${it.size} bytes instead of ${fileSize}`,
+        },
+        end,
+        it.fileFromOffset + fileSize,
+      );
       // What is there of a cut file can be read.
       return it.size > 0 && it.size < fileSize;
     });
@@ -86,11 +104,16 @@ export class ReadOnlyFiles {
       const end = previous.fileFromOffset +
         (isEndOfFile(previous, fileSize) ? previous.size : fileSize);
       if (end === it.fileFromOffset) return;
-      findings.error(
-        "file-gap",
-        it.path,
+      tell(
+        {
+          severity: "error",
+          kind: "file-gap",
+          path: it.path,
+          offset: it.fileFromOffset,
+          message: `The file before it ends at ${end}`,
+        },
+        end,
         it.fileFromOffset,
-        `The file before it ends at ${end}`,
       );
     });
     return new ReadOnlyFiles(directory, sound, fileSize, handles);
@@ -135,9 +158,22 @@ function isEndOfFile(
     (fileFromOffset + size) % fileSize === 0;
 }
 
-function usualSize(files: readonly ReadOnlyFile[]): number {
+/** The most frequent size of the files of many queues; 0 without any. */
+export function usualFileSize(
+  fileSystem: FileSystem,
+  directories: readonly string[],
+): number {
+  const sizes = directories.flatMap((directory) =>
+    fileSystem.list(directory)
+      .filter((it) => offsetOfMappedFileName(it.name) !== undefined)
+      .map((it) => fileSystem.stat(`${directory}/${it.name}`)?.size ?? 0)
+  );
+  return usualSize(sizes);
+}
+
+function usualSize(sizes: readonly number[]): number {
   const counts = new Map<number, number>();
-  for (const { size } of files) {
+  for (const size of sizes) {
     if (size > 0) counts.set(size, (counts.get(size) ?? 0) + 1);
   }
   let usual = 0;

@@ -8,13 +8,13 @@ import {
 } from "./consume_queue_unit.ts";
 import type { IndexGeometry } from "./index_file.ts";
 import { walkLog } from "./log_walk.ts";
+import { readIndexFiles } from "./read_index_files.ts";
 import { ReadOnlyFiles, ReadOnlyHandles } from "./read_only_files.ts";
 import {
   readStoreCheckpoint,
   type StoreCheckpointValues,
 } from "./store_checkpoint.ts";
 import { type StoreFinding, StoreFindings } from "./store_finding.ts";
-import { readIndexFiles } from "./verify_index.ts";
 
 const FINDINGS_MAX = 1_000;
 
@@ -116,10 +116,11 @@ async function inspect(
     findings,
     options.indexGeometry,
   );
-  const keys: Record<string, string> = { storePathRootDir: path };
-  if (options.commitLogDirectory !== undefined) {
-    keys["storePathCommitLog"] = directory;
-  }
+  const keys: Record<string, string> = {
+    storePathRootDir: path,
+    // Before 4.9.4 Apache looks for it in the user's home, and then drops the queues.
+    storePathCommitLog: directory,
+  };
   setKey(keys, "mappedFileSizeCommitLog", log.fileSize);
   setKey(keys, "mappedFileSizeConsumeQueue", queues.fileSize);
   setKey(keys, "maxHashSlotNum", index[0]?.geometry.maxHashSlotNum ?? 0);

@@ -12,9 +12,11 @@ import { readDeletedTopics } from "./deleted_topics.ts";
 import { DelayLevelTable } from "./delay_level_table.ts";
 import type { IndexGeometry } from "./index_file.ts";
 import { type LogItem, walkLog } from "./log_walk.ts";
+import { readIndexFiles } from "./read_index_files.ts";
 import { ReadOnlyFiles, ReadOnlyHandles } from "./read_only_files.ts";
+import { readStoreCheckpoint } from "./store_checkpoint.ts";
 import { type StoreFinding, StoreFindings } from "./store_finding.ts";
-import { IndexVerifier, readIndexFiles } from "./verify_index.ts";
+import { IndexVerifier } from "./verify_index.ts";
 import { QueueVerifier } from "./verify_queues.ts";
 
 const FINDINGS_MAX = 1_000;
@@ -100,10 +102,15 @@ class StoreVerifier {
     this.#lastExitOk = handles.fileSystem.stat(`${path}/abort`) === undefined;
     this.#isInUse = !this.#lastExitOk && isInUse(handles.fileSystem, path);
     const lagSeverity = this.#lastExitOk ? "error" : "warning";
+    const recorded = readStoreCheckpoint(
+      handles.fileSystem,
+      `${path}/checkpoint`,
+    );
     this.#log = ReadOnlyFiles.load(
       handles,
       options.commitLogDirectory ?? `${path}/commitlog`,
       findings,
+      { fileSize: recorded?.mappedFileSizeCommitLog ?? 0, isLog: true },
     );
     this.#queues = new QueueVerifier(
       handles,
@@ -113,6 +120,7 @@ class StoreVerifier {
       readDeletedTopics(handles.fileSystem, path),
       lagSeverity,
       this.#isInUse,
+      recorded?.mappedFileSizeConsumeQueue ?? 0,
     );
     const directory = `${path}/index`;
     const files = readIndexFiles(
@@ -122,15 +130,15 @@ class StoreVerifier {
       options.indexGeometry,
     );
     this.#indexFileCount = files.length;
-    this.#index = new IndexVerifier(
+    this.#index = new IndexVerifier({
       files,
       handles,
+      log: this.#log,
       findings,
       lagSeverity,
       directory,
-      this.#log.minOffset,
-      this.#isInUse,
-    );
+      isInUse: this.#isInUse,
+    });
   }
 
   async run(): Promise<StoreVerification> {

@@ -1,9 +1,5 @@
 /** Compares ConsumeQueues with the log: every record its unit, every unit its record. */
 import { findProperty, MessageConst } from "../model/message_properties.ts";
-import {
-  MESSAGE_MAGIC_CODE_V1,
-  MESSAGE_MAGIC_CODE_V2,
-} from "../model/message_record.ts";
 import { MessageSysFlag } from "../model/message_sys_flag.ts";
 import {
   CONSUME_QUEUE_UNIT_SIZE as UNIT_SIZE,
@@ -16,18 +12,23 @@ import {
 import { SCHEDULE_TOPIC } from "./delay_level_table.ts";
 import { parentDirectory } from "./directories.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
-import { ReadOnlyFiles, type ReadOnlyHandles } from "./read_only_files.ts";
+import {
+  ReadOnlyFiles,
+  type ReadOnlyHandles,
+  usualFileSize,
+} from "./read_only_files.ts";
 import type { StoreFinding, StoreFindings } from "./store_finding.ts";
+import { unitFault } from "./verify_place.ts";
 
 /** Findings kept per queue until it is known whether the topic was made again. */
 const PENDING_MAX = 20;
 const LMQ_PREFIX = "%LMQ%";
 const TWO_32 = 4_294_967_296;
+/** High half of an address of ConsumeQueueExt: the smallest int64 and a place in files. */
+const EXT_ADDRESS_HIGH_MAX = -0x8000_0000 + 0x10_0000;
 
 const scratch = new Uint8Array(UNIT_SIZE);
 const scratchView = new DataView(scratch.buffer);
-const head = new Uint8Array(36);
-const headView = new DataView(head.buffer);
 
 /** One queue: its files, and how far the walk through the log has come. */
 class QueueCheck {
@@ -48,6 +49,11 @@ class QueueCheck {
 
   get path(): string {
     return this.files.directory;
+  }
+
+  /** The file that has, or should have, the unit; the folder when there is none. */
+  fileOf(queueOffset: number): string {
+    return this.files.fileAt(queueOffset * UNIT_SIZE)?.path ?? this.path;
   }
 
   /** Undefined where there is no valid unit. */
@@ -71,6 +77,7 @@ class QueueCheck {
 export class QueueVerifier {
   readonly #queues = new Map<string, QueueCheck>();
   readonly #topics = new Map<string, boolean>();
+  readonly #fileSize: number;
   unitCount = 0;
   /** Units of the newest records that a running store has not written yet. */
   laggingCount = 0;
@@ -87,16 +94,21 @@ export class QueueVerifier {
     private readonly lagSeverity: "error" | "warning",
     /** Another process writes into the store. */
     private readonly isInUse: boolean,
+    /** Bytes of every queue file; 0 unknown. */
+    recordedFileSize: number,
   ) {
     const { fileSystem } = handles;
-    for (const topic of fileSystem.list(directory)) {
-      if (!topic.isDirectory) continue;
-      for (const queue of fileSystem.list(`${directory}/${topic.name}`)) {
-        if (queue.isDirectory && /^\d+$/.test(queue.name)) {
-          this.#queueOf(topic.name, Number(queue.name));
-        }
-      }
-    }
+    const queues = fileSystem.list(directory)
+      .filter((topic) => topic.isDirectory)
+      .flatMap(({ name: topic }) =>
+        fileSystem.list(`${directory}/${topic}`)
+          .filter((it) => it.isDirectory && /^\d+$/.test(it.name))
+          .map((it) => ({ topic, queueId: Number(it.name) }))
+      );
+    this.#fileSize = recordedFileSize > 0
+      ? recordedFileSize
+      : usualFileSize(handles.fileSystem, queues.map((it) => this.#pathOf(it)));
+    for (const { topic, queueId } of queues) this.#queueOf(topic, queueId);
   }
 
   get queueCount(): number {
@@ -126,7 +138,7 @@ export class QueueVerifier {
       queue.pending.push({
         severity: "error",
         kind: "unit-wrong",
-        path: queue.path,
+        path: queue.fileOf(request.queueOffset),
         offset: request.queueOffset,
         message:
           `The unit ${difference}; its record is at ${request.phyOffset}`,
@@ -150,7 +162,7 @@ export class QueueVerifier {
         this.findings.add({
           severity: this.lagSeverity,
           kind: "unit-missing",
-          path: queue.path,
+          path: queue.fileOf(queue.missingFrom),
           offset: queue.missingFrom,
           message: `${missingCount} records of the log have no unit` +
             cureOf(this.lagSeverity),
@@ -251,50 +263,34 @@ export class QueueVerifier {
     if (this.isInUse && phyOffset + size > log.endPhyOffset) return;
     const reason = phyOffset + size > log.endPhyOffset
       ? `beyond the end of the log, ${log.endPhyOffset}`
-      : this.#recordReason(phyOffset, size, queue.queueId, queueOffset);
+      : unitFault(this.log, phyOffset, size, queue.queueId, queueOffset);
     if (reason === undefined) return;
     this.findings.addAbout(phyOffset, {
       severity: "error",
       kind: "unit-dangling",
-      path: queue.path,
+      path: queue.fileOf(queueOffset),
       offset: queueOffset,
       message: `The unit points to ${phyOffset}, ${reason}`,
     });
   }
 
-  #recordReason(
-    phyOffset: number,
-    size: number,
-    queueId: number,
-    queueOffset: number,
-  ): string | undefined {
-    if (!this.log.readAt(phyOffset, head)) return "where nothing is";
-    const magic = headView.getInt32(4);
-    if (magic !== MESSAGE_MAGIC_CODE_V1 && magic !== MESSAGE_MAGIC_CODE_V2) {
-      return "where no record begins";
-    }
-    if (unitPhyOffset(headView, 28) !== phyOffset) {
-      return "where no record begins";
-    }
-    const sizeThere = headView.getInt32(0);
-    if (sizeThere !== size) {
-      return `a record of ${sizeThere} bytes, but says ${size}`;
-    }
-    const queueIdThere = headView.getInt32(12);
-    const offsetThere = unitPhyOffset(headView, 20);
-    return queueIdThere === queueId && offsetThere === queueOffset
-      ? undefined
-      : `a record of queue ${queueIdThere} with queue offset ${offsetThere}`;
+  #pathOf({ topic, queueId }: { topic: string; queueId: number }): string {
+    return `${this.directory}/${topic}/${queueId}`;
   }
 
   #queueOf(topic: string, queueId: number): QueueCheck {
-    const directory = `${this.directory}/${topic}/${queueId}`;
+    const directory = this.#pathOf({ topic, queueId });
     let queue = this.#queues.get(directory);
     if (queue === undefined) {
       queue = new QueueCheck(
         topic,
         queueId,
-        ReadOnlyFiles.load(this.handles, directory, this.findings),
+        ReadOnlyFiles.load(
+          this.handles,
+          directory,
+          this.findings,
+          { fileSize: this.#fileSize },
+        ),
       );
       this.#queues.set(directory, queue);
     }
@@ -319,8 +315,8 @@ function differenceOf(
     return `says ${unit.size} bytes instead of ${request.size}`;
   }
   // Delivery times follow a setting, addresses of ConsumeQueueExt a file: neither is known here.
-  const isHash = unit.tagsCodeHigh === 0 || unit.tagsCodeHigh === -1;
-  if (request.topic === SCHEDULE_TOPIC || !isHash) return undefined;
+  const isAddress = unit.tagsCodeHigh < EXT_ADDRESS_HIGH_MAX;
+  if (request.topic === SCHEDULE_TOPIC || isAddress) return undefined;
   const tagsCode = unit.tagsCodeHigh * TWO_32 + (unit.tagsCodeLow >>> 0);
   return tagsCode === request.tagsCode
     ? undefined

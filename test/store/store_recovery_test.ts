@@ -176,6 +176,9 @@ test("Foreign files are ignored, an empty last file goes, an empty middle one is
   await store.shutdown();
   for (const folder of ["commitlog", "consumequeue", "index"]) {
     site.disk.plant(`${ROOT}/${folder}/.DS_Store`, bytesOf("junk"));
+    site.disk.plant(`${ROOT}/${folder}/00000000000000000000.tmp`, bytesOf(""));
+    site.disk.plant(`${ROOT}/${folder}/notes.txt`, new Uint8Array(0));
+    site.disk.createDirectory(`${ROOT}/${folder}/lost+found`);
   }
   site.disk.plant(`${ROOT}/commitlog/00000000000000008192`, new Uint8Array(0));
   const again = await site.open();
@@ -184,7 +187,8 @@ test("Foreign files are ignored, an empty last file goes, an empty middle one is
     site.disk.stat(`${ROOT}/commitlog/00000000000000008192`),
     undefined,
   );
-  assert(site.logger.lines.some((it) => it.includes("Foreign")));
+  const told = site.logger.lines.filter((it) => it.includes("Foreign"));
+  assertEquals(told.length, 3, "one for each folder");
   await again.shutdown();
   const middle = site.disk.open(FIRST, "write");
   middle.truncate(0);

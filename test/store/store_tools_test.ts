@@ -5,95 +5,18 @@ import {
   dumpStore,
   type StoreDumpOptions,
 } from "../../src/store/store_dump.ts";
-import type {
-  StoreFinding,
-  StoreFindingKind,
-} from "../../src/store/store_finding.ts";
 import { inspectStore } from "../../src/store/store_inspect.ts";
 import { verifyStore } from "../../src/store/store_verify.ts";
-import type { SimFileSystem } from "../sim/sim_file_system.ts";
 import { MemoryFileSystem } from "./memory_file_system.ts";
-import { bytesOf, put, ROOT, StoreSite } from "./message_store_fixture.ts";
-
-const RECORD_COUNT = 60;
-
-/** A store of 60 keyed messages in two topics, several files of each kind. */
-async function makeStore(
-  isStopped = true,
-  sizes: { maxHashSlotNum?: number; maxIndexNum?: number } = {},
-): Promise<MemoryFileSystem> {
-  const site = new StoreSite();
-  const store = await site.open(sizes);
-  for (let n = 0; n < RECORD_COUNT; n++) {
-    put(store, {
-      topic: n % 3 === 0 ? "U" : "T",
-      queueId: n % 2,
-      body: bytesOf(`message ${n} `.padEnd(100, "x")),
-      propertiesText: `UNIQ_KEY\u0001u${n}\u0002KEYS\u0001k${
-        n % 5
-      }\u0002TAGS\u0001TagA\u0002`,
-    });
-    await site.clock.run(10);
-    store.tick(site.clock.nowMs());
-  }
-  await site.pass(store, 500);
-  if (isStopped) await site.clock.complete(store.shutdown());
-  return copyOf(site.disk);
-}
-
-/** Tools do not write: the copy counts and refuses. */
-function copyOf(disk: SimFileSystem): MemoryFileSystem {
-  const copy = new MemoryFileSystem();
-  const copyFolder = (folder: string) => {
-    copy.createDirectory(folder);
-    for (const { name, isDirectory } of disk.list(folder)) {
-      const path = `${folder}/${name}`;
-      if (isDirectory) copyFolder(path);
-      else copy.put(path, disk.readFile(path));
-    }
-  };
-  copyFolder(ROOT);
-  copy.fail = (operation, path) =>
-    ["writeAt", "truncate", "rename", "remove", "createDirectory"]
-        .includes(operation)
-      ? new Error(`${operation} of ${path}: tools must not write`)
-      : undefined;
-  return copy;
-}
-
-/** Changes bytes behind the tools' back. */
-function change(
-  fileSystem: MemoryFileSystem,
-  path: string,
-  edit: (bytes: Uint8Array) => Uint8Array | void,
-): void {
-  const bytes = fileSystem.bytes(path);
-  const { fail } = fileSystem;
-  fileSystem.fail = null;
-  fileSystem.put(path, edit(bytes) ?? bytes);
-  fileSystem.fail = fail;
-}
-
-function fileOf(folder: string, offset: number): string {
-  return `${ROOT}/${folder}/${String(offset).padStart(20, "0")}`;
-}
-
-async function findingsOf(
-  fileSystem: MemoryFileSystem,
-): Promise<readonly StoreFinding[]> {
-  const result = await verifyStore(fileSystem, ROOT);
-  assertEquals(fileSystem.openCount, 0);
-  return result.findings;
-}
-
-function only(
-  findings: readonly StoreFinding[],
-  kind: StoreFindingKind,
-): StoreFinding {
-  const found = findings.filter((it) => it.kind === kind);
-  assertEquals(found.length, 1, JSON.stringify(findings));
-  return found[0]!;
-}
+import { ROOT } from "./message_store_fixture.ts";
+import {
+  change,
+  fileOf,
+  findingsOf,
+  makeStore,
+  only,
+  RECORD_COUNT,
+} from "./store_tools_fixture.ts";
 
 async function dump(
   fileSystem: MemoryFileSystem,
@@ -223,6 +146,7 @@ test("verifyStore() finds a cut file", async () => {
   const findings = await findingsOf(fileSystem);
   const finding = only(findings, "wrong-size");
   assertEquals([finding.path, finding.severity], [path, "error"]);
+  assertEquals(finding.offset, 5096);
   assert(finding.message.includes("1000 bytes"));
 });
 
@@ -241,7 +165,7 @@ test("verifyStore() finds a unit that points nowhere", async () => {
   });
   const findings = await findingsOf(fileSystem);
   const dangling = only(findings, "unit-dangling");
-  assertEquals(dangling.path, `${ROOT}/consumequeue/T/0`);
+  assertEquals(dangling.path, path);
   assertEquals(dangling.offset, 2);
   assert(dangling.message.includes("77"));
   assertEquals(only(findings, "unit-wrong").offset, 2);
@@ -333,7 +257,10 @@ test("verifyStore(), inspectStore() and dumpStore() take a folder without a stor
   assertEquals([result.isSound, result.recordCount], [true, 0]);
   const inspection = await inspectStore(fileSystem, "/nowhere");
   assertEquals(inspection.commitLog.maxOffset, 0);
-  assertEquals(inspection.apacheKeys, { storePathRootDir: "/nowhere" });
+  assertEquals(inspection.apacheKeys, {
+    storePathRootDir: "/nowhere",
+    storePathCommitLog: "/nowhere/commitlog",
+  });
   assertEquals(await dump(fileSystem), []);
 });
 
@@ -344,6 +271,7 @@ test("inspectStore() tells sizes, offsets, times and Apache's keys", async () =>
   assertEquals(found.findings, []);
   assertEquals(found.apacheKeys, {
     storePathRootDir: ROOT,
+    storePathCommitLog: `${ROOT}/commitlog`,
     mappedFileSizeCommitLog: "4096",
     mappedFileSizeConsumeQueue: "400",
     maxHashSlotNum: "16",
