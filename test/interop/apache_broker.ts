@@ -26,6 +26,8 @@ export interface ApacheBrokerOptions {
   /** The HA port is `listenPort + 1` (4.9 takes no other), the VIP port `listenPort - 2`. */
   listenPort?: number;
   settings?: Record<string, string>;
+  /** Instead of SMALL_FILES; `{}`: what the program itself takes, or finds in the store. */
+  fileSizes?: Record<string, string>;
   /** Flags of a JVM that is not small. */
   javaFlags?: readonly string[];
 }
@@ -103,7 +105,7 @@ function brokerSettings(
     diskMaxUsedSpaceRatio: "95",
     brokerFastFailureEnable: "false",
     ...(options.namesrv === "" ? {} : { namesrvAddr: options.namesrv }),
-    ...SMALL_FILES,
+    ...(options.fileSizes ?? SMALL_FILES),
     ...options.settings,
   };
 }

@@ -24,7 +24,7 @@ export class OurBroker {
       brokerRole: role,
       brokerIP1: "127.0.0.1",
       brokerIP2: "127.0.0.1",
-      ...SMALL_FILES,
+      ...(options.fileSizes ?? SMALL_FILES),
       ...options.settings,
     };
     const process = await PocketMQProcess.start([

@@ -44,6 +44,9 @@ public final class Driver {
             case "sqlfilter":
                 SqlFilter.run(arguments);
                 break;
+            case "readstore":
+                ReadStore.run(arguments);
+                break;
             case "send":
                 Sender.run(arguments);
                 break;
