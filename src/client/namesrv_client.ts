@@ -2,7 +2,8 @@
  * NamesrvClient: asks one of several name servers, and remembers routes.
  *
  * Invariants
- * - A server that does not answer or is not ready is left for the next one.
+ * - A server that does not answer or is not ready is left for the next one; one that is silent
+ *   after a second, and has the rest of its time only when no other one answers.
  * - While none is ready (no broker has registered since their start) they are asked again, for
  *   as long as one request may take.
  * - A server that was taken off the list is never asked again.
@@ -23,6 +24,7 @@ import {
 } from "../protocol/remoting_command.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
+import { RemotingTimeoutError } from "../remoting/remoting_errors.ts";
 import {
   isNoAnswer,
   messageOf,
@@ -49,6 +51,9 @@ export interface NamesrvClientOptions {
 
 /** Routes kept at most; the oldest go first. */
 const ROUTES_MAX = 100_000;
+
+/** How long a silent server may keep those after it from being asked. */
+const SILENCE_MS = 1_000;
 
 /** Between two questions to name servers that are not ready. */
 const NOT_READY_PAUSE_MS = 200;
@@ -269,20 +274,35 @@ export class NamesrvClient {
     const addresses = this.#addresses;
     if (addresses.length === 0) throw noAddress();
     const start = Math.max(0, addresses.indexOf(this.#current ?? ""));
+    const { timeoutMs } = this.#options;
+    const silent: string[] = [];
     let last: { address: string; response: RemotingCommand } | undefined;
     let failure: unknown;
-    for (let index = 0; index < addresses.length; index++) {
-      const address = addresses[(start + index) % addresses.length]!;
+    const ask = async (address: string, patienceMs: number) => {
       try {
-        const response = await this.#invokeOne(address, request);
+        const response = await this.#invokeOne(address, request, patienceMs);
         last = { address, response };
-        if (!isWanted(response)) continue;
-        this.#current = address;
-        return last;
+        return isWanted(response);
       } catch (error) {
         if (!isNoAnswer(error)) throw error;
         failure = error;
+        if (error instanceof RemotingTimeoutError) silent.push(address);
+        return false;
       }
+    };
+    const isAlone = addresses.length === 1;
+    const patienceMs = isAlone ? timeoutMs : Math.min(SILENCE_MS, timeoutMs);
+    for (
+      const it of [...addresses.slice(start), ...addresses.slice(0, start)]
+    ) {
+      if (!await ask(it, patienceMs)) continue;
+      this.#current = it;
+      return last!;
+    }
+    const leftMs = timeoutMs - patienceMs;
+    for (const it of [...silent]) {
+      if (last !== undefined || leftMs === 0) break;
+      if (await ask(it, leftMs)) this.#current = it;
     }
     if (last !== undefined) return last;
     throw new MQClientError(
@@ -298,12 +318,9 @@ export class NamesrvClient {
   #invokeOne(
     address: string,
     request: RemotingCommand,
+    timeoutMs = this.#options.timeoutMs,
   ): Promise<RemotingCommand> {
-    return this.#invoker.invoke(
-      address,
-      { ...request },
-      this.#options.timeoutMs,
-    );
+    return this.#invoker.invoke(address, { ...request }, timeoutMs);
   }
 }
 

@@ -8,10 +8,14 @@ import {
   createResponse,
   type RemotingCommand,
 } from "../../src/protocol/remoting_command.ts";
-import { RemotingConnectError } from "../../src/remoting/remoting_errors.ts";
+import {
+  RemotingConnectError,
+  RemotingTimeoutError,
+} from "../../src/remoting/remoting_errors.ts";
 import { SimClock } from "../sim/sim_clock.ts";
 
-type Answer = () => RemotingCommand;
+/** `silent` answers nothing, a number after so many milliseconds. */
+type Answer = (() => RemotingCommand) | "silent" | number;
 
 /** Name servers that answer as told, and the order in which they were asked. */
 function rig(...names: string[]) {
@@ -20,12 +24,22 @@ function rig(...names: string[]) {
   const answers = new Map<string, Answer>();
   const client = new NamesrvClient(
     {
-      invoke(address) {
+      invoke(address, { code }, timeoutMs) {
         asked.push(address);
         const answer = answers.get(address);
-        return answer === undefined
-          ? Promise.reject(new RemotingConnectError(address, "refused"))
-          : Promise.resolve(answer());
+        if (typeof answer === "function") return Promise.resolve(answer());
+        if (answer === undefined) {
+          return Promise.reject(new RemotingConnectError(address, "refused"));
+        }
+        const answerMs = answer === "silent" ? Infinity : answer;
+        return new Promise((resolve, reject) =>
+          answerMs < timeoutMs
+            ? clock.after(answerMs, () => resolve(unknown()))
+            : clock.after(
+              timeoutMs,
+              () => reject(new RemotingTimeoutError(address, code, timeoutMs)),
+            )
+        );
       },
     },
     clock,
@@ -34,7 +48,7 @@ function rig(...names: string[]) {
   return { clock, asked, answers, client };
 }
 
-const routeTo = (brokerName: string): Answer => () =>
+const routeTo = (brokerName: string) => () =>
   createResponse(
     0,
     null,
@@ -52,8 +66,8 @@ const routeTo = (brokerName: string): Answer => () =>
       filterServerTable: new Map(),
     }),
   );
-const unknown: Answer = () => createResponse(17, "No topic route");
-const notReady: Answer = () => createResponse(1, "name server is not ready");
+const unknown = () => createResponse(17, "No topic route");
+const notReady = () => createResponse(1, "name server is not ready");
 
 async function brokerOf(client: NamesrvClient): Promise<string | undefined> {
   return (await client.route("T"))?.brokerDatas[0]?.brokerName;
@@ -72,6 +86,37 @@ test("NamesrvClient stays with the server that answers", async () => {
     "y",
   );
   assertEquals(asked.slice(3), ["b", "a"]);
+});
+
+test("NamesrvClient leaves a silent server after a second, and waits on only where no other answers", async () => {
+  const { asked, answers, client, clock } = rig("a", "b");
+  answers.set("a", "silent").set("b", routeTo("x"));
+  let startedMs = clock.monotonicMs();
+  assertEquals(await clock.complete(brokerOf(client)), "x");
+  assertEquals(clock.monotonicMs() - startedMs, 1_000);
+  // The next question goes to the one that answered.
+  await clock.complete(client.refreshRoute("U"));
+  assertEquals(asked, ["a", "b", "b"]);
+  // Both are slow: the one that was asked first has the rest of its time.
+  answers.set("a", 1_500).set("b", 1_500);
+  asked.length = 0;
+  startedMs = clock.monotonicMs();
+  assertEquals(await clock.complete(client.refreshRoute("U")), undefined);
+  assertEquals(asked, ["b", "a", "b"]);
+  assertEquals(clock.monotonicMs() - startedMs, 3_500);
+  answers.set("a", "silent").set("b", "silent");
+  startedMs = clock.monotonicMs();
+  await assertRejects(
+    () => clock.complete(client.refreshRoute("U")),
+    MQClientError,
+    "No name server of a;b answers",
+  );
+  assertEquals(clock.monotonicMs() - startedMs, 6_000);
+  // A single one always has all of its time.
+  const alone = rig("a");
+  alone.answers.set("a", 2_500);
+  await alone.clock.complete(alone.client.refreshRoute("U"));
+  assertEquals(alone.asked, ["a"]);
 });
 
 test("NamesrvClient leaves a server that is not ready for one that is", async () => {
@@ -103,7 +148,7 @@ test("NamesrvClient asks again while no server is ready, as long as one request 
 
 test("NamesrvClient.clusterInfoWithBrokers() waits for the first broker", async () => {
   const { asked, answers, client, clock } = rig("a");
-  const cluster = (name: string | undefined): Answer => () =>
+  const cluster = (name: string | undefined) => () =>
     createResponse(
       0,
       null,

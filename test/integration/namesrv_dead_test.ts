@@ -8,7 +8,10 @@ import {
   withProcesses,
 } from "../support/broker_process.ts";
 import { startNamesrvProcess } from "../support/namesrv_process.ts";
-import type { PocketMQProcess } from "../support/pocketmq_process.ts";
+import {
+  type PocketMQProcess,
+  runPocketMQ,
+} from "../support/pocketmq_process.ts";
 import { RawClient } from "../support/raw_client.ts";
 import { TcpProxy } from "../support/tcp_proxy.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
@@ -58,10 +61,16 @@ test("with one of two name servers dead a start is 2 s later at most and the p99
         }
       }
       const p99 = await interleavedP99(brokers);
+      const produceMs = new Map<string, number>();
+      for (const [kind, namesrv] of Object.entries(namesrvs)) {
+        produceMs.set(kind, await msToProduce(`${namesrv};${first}`));
+      }
       await silent.stop();
       for (const kind of ["refusing", "silent"]) {
         const later = startMs.get(kind)! - startMs.get("living")!;
         assert(later <= LATER_MS, `${kind}: ready ${later} ms later`);
+        const sentLater = produceMs.get(kind)! - produceMs.get("living")!;
+        assert(sentLater <= LATER_MS, `${kind}: sent ${sentLater} ms later`);
         const [usual, now] = [p99.get("living")!, p99.get(kind)!];
         assert(
           now <= Math.max(2 * usual, usual + NOISE_MS),
@@ -93,6 +102,14 @@ async function interleavedP99(
   }
   for (const it of clients.values()) it.close();
   return new Map([...rounds].map(([kind, all]) => [kind, medianOf(all)]));
+}
+
+/** Milliseconds from the start of a producer of ours to its end. */
+async function msToProduce(namesrvAddr: string): Promise<number> {
+  const startedMs = performance.now();
+  const done = await runPocketMQ(["produce", "T", "body", "-n", namesrvAddr]);
+  assertEquals(done.code, 0, done.stderr);
+  return performance.now() - startedMs;
 }
 
 async function p99Of(client: RawClient): Promise<number> {
