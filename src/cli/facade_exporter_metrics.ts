@@ -11,6 +11,7 @@ import type {
 } from "../metrics/exporter_snapshot.ts";
 import { isDlqTopic, isRetryTopic } from "../model/topic_names.ts";
 import type { RunningBroker } from "./broker_server.ts";
+import { consumerStatus } from "./facade_consumer_status.ts";
 import type { GroupPosition } from "./facade_lag_metrics.ts";
 
 /** Reads everything; `positions` are those of the same scrape. */
@@ -54,6 +55,7 @@ export async function exporterSnapshot(
       latencyMs: it.lagLatencyMs,
     })),
     groups: groupsOf(broker),
+    clients: await consumerStatus(broker),
     producers: new Map(
       [...parts.producerManager.groups()].map(([group, { size }]) =>
         [group, size] as const

@@ -1,11 +1,9 @@
-/**
- * The names of RocketMQ's 4.x exporter, for dashboards made for it: gauges, as there. What the
- * exporter has to ask every client for (`rocketmq_client_*`) is not here: a scrape asks nobody.
- */
+/** The names of RocketMQ's 4.x exporter, for dashboards made for it: gauges, as there. */
 import type {
   BrokerMetricsSnapshot,
   SlaveMetrics,
 } from "./broker_metrics_source.ts";
+import { CLIENT_GAUGES } from "./exporter_client_specs.ts";
 import { RUNTIME_GAUGES } from "./exporter_runtime_specs.ts";
 import type {
   ExporterGroup,
@@ -224,5 +222,6 @@ export const EXPORTER_METRICS: readonly MetricSpec[] = [
     }),
     (row) => row.clientIds.length,
   ),
+  ...CLIENT_GAUGES,
   ...RUNTIME_GAUGES,
 ];

@@ -41,6 +41,21 @@ export interface ExporterGroup {
   readonly isBroadcasting: boolean;
 }
 
+/** What one consumer says of one topic (307); times in milliseconds, rates a second. */
+export interface ExporterClient {
+  readonly address: string;
+  readonly clientId: string;
+  readonly group: string;
+  readonly topic: string;
+  readonly pullRT: number;
+  readonly pullTPS: number;
+  readonly consumeRT: number;
+  readonly consumeOKTPS: number;
+  readonly consumeFailedTPS: number;
+  /** Of the last hour. */
+  readonly consumeFailedMsgs: number;
+}
+
 /** The broker as the exporter sees it. */
 export interface ExporterSnapshot {
   readonly clusterName: string;
@@ -58,6 +73,8 @@ export interface ExporterSnapshot {
   readonly groupOffsets: readonly ExporterGroupOffsets[];
   /** Online or not. */
   readonly groups: readonly ExporterGroup[];
+  /** Consumers that answered. */
+  readonly clients: readonly ExporterClient[];
   /** By producer group. */
   readonly producers: ReadonlyMap<string, number>;
 }

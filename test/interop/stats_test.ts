@@ -11,6 +11,7 @@ import { freePort } from "./free_ports.ts";
 import { type InteropSite, withInteropSite } from "./interop_site.ts";
 import { OurBroker } from "./our_broker.ts";
 import { GROUP, LOAD_CODES, statsLoad, TOPIC } from "./stats_load.ts";
+import { compareTables } from "./stats_tables.ts";
 import { APACHE_SERVER_VERSIONS } from "./versions.ts";
 
 for (const version of APACHE_SERVER_VERSIONS) {
@@ -44,6 +45,7 @@ async function compare(version: string, site: InteropSite): Promise<void> {
     );
     compareRuntimeInfo(version, await runtime(theirs), await runtime(own));
     await compareStats(version, theirs, own);
+    await compareTables(version, theirs, own);
     if (version.startsWith("4.")) return;
     const scrape = async (url: string) =>
       scraped(await (await fetch(url)).text());

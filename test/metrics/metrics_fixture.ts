@@ -140,6 +140,18 @@ export function exporterSnapshot(): ExporterSnapshot {
       },
       { group: "B", addresses: [], clientIds: [], isBroadcasting: true },
     ],
+    clients: [{
+      address: "a:1",
+      clientId: "c1",
+      group: "G",
+      topic: "T",
+      pullRT: 1.5,
+      pullTPS: 2,
+      consumeRT: 3,
+      consumeOKTPS: 4,
+      consumeFailedTPS: 5,
+      consumeFailedMsgs: 6,
+    }],
     producers: new Map([["P", 2]]),
   };
 }

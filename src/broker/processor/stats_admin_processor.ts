@@ -149,7 +149,7 @@ async function topicConsumeStats(
   return { offsets, consumeTps };
 }
 
-/** All groups that have positions, their topics apart; with `isOrder` ordered topics only. */
+/** All groups, also those without positions, their topics apart; with `isOrder` ordered topics only. */
 async function brokerConsumeStats(
   deps: StatsAdminDeps,
   request: RemotingCommand,
@@ -164,7 +164,7 @@ async function brokerConsumeStats(
       if (config === undefined || (isOrder && !config.order)) continue;
       stats.push(await topicConsumeStats(deps, group, topic));
     }
-    if (stats.length > 0) groups.set(group, stats);
+    groups.set(group, stats);
   }
   const { brokerIP1, listenPort } = deps.options();
   return bodyResponse(encodeConsumeStatsList({
