@@ -2,14 +2,18 @@
  * The JSON dialect of fastjson 1.2 (reference 1.8).
  *
  * Read: standard JSON, and besides bare integer keys, objects as keys, single
- * quotes, unquoted names and integers beyond 2^53. Written: standard JSON,
- * except for Maps whose keys are objects.
+ * quotes, unquoted names, comments, commas too many and integers beyond 2^53.
+ * Written: standard JSON, except for Maps whose keys are objects.
  */
 import { shown } from "../base/shown.ts";
 
 /** Text that is JSON in neither dialect, or nested too deeply. */
 export class FastjsonError extends Error {
   override readonly name = "FastjsonError";
+  /** `fault`: what is wrong, and where. */
+  constructor(readonly fault: string) {
+    super(`Cannot parse JSON: ${fault}`);
+  }
 }
 
 /** Levels of objects and arrays that are accepted. */
@@ -113,6 +117,13 @@ const ESCAPES: Readonly<Record<string, string>> = {
   t: "\t",
   v: "\v",
   "0": "\0",
+  "1": "\x01",
+  "2": "\x02",
+  "3": "\x03",
+  "4": "\x04",
+  "5": "\x05",
+  "6": "\x06",
+  "7": "\x07",
   '"': '"',
   "'": "'",
   "\\": "\\",
@@ -122,6 +133,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const NAME = /[A-Za-z_$][\w$.-]*/y;
 const SPACE = /[ \t\r\n\f\b]*/y;
+const COMMENT = /\/\/[^\n]*|\/\*[^]*?\*\//y;
 /** Longer integers are no int64 and would make BigInt slow. */
 const INTEGER_TEXT_MAX = 40;
 
@@ -160,8 +172,7 @@ class FastjsonParser {
     this.#enter(depth);
     let object: Record<string, unknown> | undefined = {};
     let map: Map<unknown, unknown> | undefined;
-    if (this.#skip("}")) return object;
-    do {
+    while (!this.#ends("}")) {
       const key = this.#key(depth);
       if (!this.#skip(":")) throw this.#error("no colon");
       const value = this.#value(depth);
@@ -172,8 +183,8 @@ class FastjsonParser {
       if (map !== undefined) map.set(key, value);
       else if (key === "__proto__") defineOwn(object!, key, value);
       else object![String(key)] = value;
-    } while (this.#skip(","));
-    if (!this.#skip("}")) throw this.#error("no end of the object");
+      this.#separator("}", "no end of the object");
+    }
     return map ?? object;
   }
 
@@ -190,9 +201,10 @@ class FastjsonParser {
   #array(depth: number): unknown[] {
     this.#enter(depth);
     const values: unknown[] = [];
-    if (this.#skip("]")) return values;
-    do values.push(this.#value(depth)); while (this.#skip(","));
-    if (!this.#skip("]")) throw this.#error("no end of the array");
+    while (!this.#ends("]")) {
+      values.push(this.#value(depth));
+      this.#separator("]", "no end of the array");
+    }
     return values;
   }
 
@@ -251,8 +263,21 @@ class FastjsonParser {
     return true;
   }
 
+  /** True behind the bracket that closes; commas before it say nothing. */
+  #ends(close: string): boolean {
+    while (this.#skip(","));
+    return this.#skip(close);
+  }
+
+  /** Looks at what follows an entry: a comma or the end. */
+  #separator(close: string, otherwise: string): void {
+    this.#space();
+    const next = this.#text[this.#position];
+    if (next !== "," && next !== close) throw this.#error(otherwise);
+  }
+
   #space(): void {
-    this.#match(SPACE);
+    do this.#match(SPACE); while (this.#match(COMMENT) !== undefined);
   }
 
   #match(pattern: RegExp): string | undefined {
@@ -264,7 +289,7 @@ class FastjsonParser {
 
   #error(found: string): FastjsonError {
     return new FastjsonError(
-      `Cannot parse JSON: ${shown(found, 32)} at position ${this.#position}`,
+      `${shown(found, 32)} at position ${this.#position}`,
     );
   }
 }

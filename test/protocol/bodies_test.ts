@@ -11,7 +11,11 @@ import {
   decodeHeartbeatData,
   encodeHeartbeatData,
 } from "../../src/protocol/body/heartbeat_body.ts";
-import { BodyError } from "../../src/protocol/body/json_fields.ts";
+import {
+  BodyError,
+  decodeJson,
+  encodeJson,
+} from "../../src/protocol/body/json_fields.ts";
 import {
   decodeKVTable,
   encodeKVTable,
@@ -224,4 +228,22 @@ test("HeartbeatData matches its golden text; C++ sends enum ordinals", () => {
   assertEquals(decodeHeartbeatData(bytes(ordinals)), data);
   const unknown = HEARTBEAT_JSON.replace("CLUSTERING", "SHARING");
   assertThrows(() => decodeHeartbeatData(bytes(unknown)), BodyError);
+});
+
+test("encodeJson() escapes what takes four bytes, and nothing else", () => {
+  const value = { "é\n😀": ["中", "a\ud800", "\u{10ffff}"] };
+  const body = encodeJson(value);
+  assertEquals(
+    textOf(body),
+    '{"é\\n\\ud83d\\ude00":["中","a\\ud800","\\udbff\\udfff"]}',
+  );
+  assertEquals(decodeJson(body, "a body"), value);
+});
+
+test("decodeJson() says what is wrong, and where", () => {
+  assertThrows(
+    () => decodeJson(bytes('{"a" 1}'), "TopicList"),
+    BodyError,
+    "Cannot read TopicList: it is no JSON: no colon at position 5",
+  );
 });

@@ -44,8 +44,17 @@ describe("parseFastjson", () => {
 
   it("reads every escape of fastjson", () => {
     assertEquals(
-      parseFastjson("'\\b\\f\\n\\r\\t\\v\\0\\\"\\'\\\\\\/\\u00e9\\x41'"),
-      "\b\f\n\r\t\v\0\"'\\/éA",
+      parseFastjson("'\\b\\f\\n\\r\\t\\v\\0\\7\\\"\\'\\\\\\/\\u00e9\\x41'"),
+      "\b\f\n\r\t\v\0\x07\"'\\/éA",
+    );
+  });
+
+  it("passes over comments and commas too many, as fastjson does", () => {
+    assertEquals(
+      parseFastjson(
+        "/* of an operator */ {,a:[1,,2,],// the rest\n b:{c:'/*,*/',},,}//",
+      ),
+      { a: [1, 2], b: { c: "/*,*/" } },
     );
   });
 
@@ -81,9 +90,15 @@ describe("parseFastjson", () => {
       '{"a":}',
       '{"a" 1}',
       "'a",
-      "[1,]",
-      "{,}",
+      "[1 2]",
+      "[1,",
+      "{a:1,",
+      "{a:1 b:2}",
       "1 2",
+      "1,",
+      "/* 1",
+      "[1/]",
+      "// [1]",
       "nul",
       "undefined",
       "\\u0041",

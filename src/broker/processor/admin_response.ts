@@ -1,4 +1,5 @@
 /** Answers that the administration processors share. */
+import { encodeJsonText } from "../../protocol/body/json_fields.ts";
 import {
   createResponse,
   type RemotingCommand,
@@ -10,9 +11,9 @@ export function bodyResponse(body: Uint8Array): RemotingCommand {
   return createResponse(ResponseCode.SUCCESS, null, {}, body);
 }
 
-/** Success with a text body. */
+/** Success with a JSON text as body. */
 export function textResponse(text: string): RemotingCommand {
-  return bodyResponse(new TextEncoder().encode(text));
+  return bodyResponse(encodeJsonText(text));
 }
 
 /** A parameter that cannot be; `sentence` names field, value and limit. */

@@ -1,7 +1,13 @@
 /** ConsumeStats: the body of GET_CONSUME_STATS (208), reference 2.7. */
 import type { MessageQueue } from "../../model/message_queue.ts";
 import { type FastjsonValue, writeFastjson } from "../fastjson.ts";
-import { decodeJson, intField, numberField, objectOf } from "./json_fields.ts";
+import {
+  decodeJson,
+  encodeJsonText,
+  intField,
+  numberField,
+  objectOf,
+} from "./json_fields.ts";
 import {
   messageQueueMapEntries,
   messageQueueToJson,
@@ -26,7 +32,7 @@ export interface ConsumeStats {
 
 /** The body. */
 export function encodeConsumeStats(stats: ConsumeStats): Uint8Array {
-  return new TextEncoder().encode(writeFastjson(consumeStatsToJson(stats)));
+  return encodeJsonText(writeFastjson(consumeStatsToJson(stats)));
 }
 
 /** All groups of a broker: the body of GET_BROKER_CONSUME_STATS (317). */
@@ -41,7 +47,7 @@ export function encodeConsumeStatsList(list: ConsumeStatsList): Uint8Array {
   const all = [...list.groups.values()].flat().flatMap((it) => it.offsets);
   const totalOf = (lag: (it: OffsetWrapper) => number) =>
     all.reduce((sum, it) => sum + lag(it), 0);
-  return new TextEncoder().encode(writeFastjson({
+  return encodeJsonText(writeFastjson({
     brokerAddr: list.brokerAddr,
     consumeStatsList: [...list.groups].map(([group, topics]) => ({
       [group]: topics.map(consumeStatsToJson),

@@ -1,7 +1,13 @@
 /** TopicStatsTable: the body of GET_TOPIC_STATS_INFO (202), reference 2.7. */
 import type { MessageQueue } from "../../model/message_queue.ts";
 import { type FastjsonValue, writeFastjson } from "../fastjson.ts";
-import { decodeJson, intField, numberField, objectOf } from "./json_fields.ts";
+import {
+  decodeJson,
+  encodeJsonText,
+  intField,
+  numberField,
+  objectOf,
+} from "./json_fields.ts";
 import {
   messageQueueMapEntries,
   messageQueueToJson,
@@ -35,7 +41,7 @@ export function encodeTopicStatsTable(table: TopicStatsTable): Uint8Array {
       },
     ]),
   );
-  return new TextEncoder().encode(
+  return encodeJsonText(
     writeFastjson({ offsetTable, topicPutTps: table.topicPutTps }),
   );
 }

@@ -50,6 +50,9 @@ public final class Driver {
             case "send":
                 Sender.run(arguments);
                 break;
+            case "codec":
+                Codec.run(arguments);
+                break;
             default:
                 throw new IllegalArgumentException("No scenario " + args[0]);
         }
