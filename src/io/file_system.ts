@@ -71,6 +71,21 @@ export class FileError extends Error {
   }
 }
 
+/** Syncs everything of one file system at once: thousands of files take as many syncs else. */
+export interface FileSystemSync {
+  /** With fewer files, syncs of their own are the better way. */
+  readonly filesMin: number;
+  /** True when `path` lies in the file system. */
+  holds(path: string): boolean;
+  /**
+   * True: what was written before the call has left the system's memory, but maybe not yet the
+   * device's, until the next sync of a file there. False: nobody can promise that, sync the files.
+   * Off the loop; never rejects.
+   */
+  sync(): Promise<boolean>;
+  close(): void;
+}
+
 /** Opens, lists and replaces files. */
 export interface FileSystem {
   /** Names in a folder, sorted; a folder that is missing has none. */
@@ -84,6 +99,8 @@ export interface FileSystem {
   remove(path: string): void;
   /** Makes creations, renames and removals inside the folder durable. */
   syncDirectory(path: string): Promise<void>;
+  /** For the file system of a folder; undefined where one call cannot be trusted with all of it. */
+  openFileSystemSync(directory: string): FileSystemSync | undefined;
   /** Takes the POSIX record lock on byte 0 of `path` (as Java's FileLock), or throws `locked`. */
   lock(path: string): FileLock;
   /** Throws `FileError` when this process may not make or remove names in the folder. */

@@ -21,11 +21,13 @@ import {
   type FileLock,
   type FileStat,
   type FileSystem,
+  type FileSystemSync,
   type OpenMode,
 } from "../io/file_system.ts";
 import type { FileSyncer } from "./file_syncer.ts";
 import { codeOf, fileErrorOf } from "./node_file_error.ts";
 import { NodeFileHandle } from "./node_file_handle.ts";
+import { openFileSystemSync, type SyncFs } from "./node_file_system_sync.ts";
 import type { PosixLock } from "./posix_lock.ts";
 
 const OPEN_FLAGS: Record<OpenMode, number> = {
@@ -46,10 +48,13 @@ const lockedPaths = new Set<string>();
 export class NodeFileSystem implements FileSystem {
   readonly #syncer: FileSyncer;
   readonly #posixLock: PosixLock;
+  readonly #syncFs: SyncFs | undefined;
 
-  constructor(syncer: FileSyncer, posixLock: PosixLock) {
+  /** Without `syncFs` all files are synced one by one. */
+  constructor(syncer: FileSyncer, posixLock: PosixLock, syncFs?: SyncFs) {
     this.#syncer = syncer;
     this.#posixLock = posixLock;
+    this.#syncFs = syncFs;
   }
 
   list(directory: string): DirectoryEntry[] {
@@ -113,6 +118,10 @@ export class NodeFileSystem implements FileSystem {
     } finally {
       closeSync(descriptor);
     }
+  }
+
+  openFileSystemSync(directory: string): FileSystemSync | undefined {
+    return openFileSystemSync(directory, this.#syncFs);
   }
 
   lock(path: string): FileLock {

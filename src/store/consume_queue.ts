@@ -20,6 +20,7 @@ import {
 import {
   findQueueEnd,
   RECOVER_FILES,
+  zeroStaleBefore,
   zeroStaleUnits,
 } from "./consume_queue_recovery.ts";
 import { firstUnitFrom, isFillerAt } from "./consume_queue_search.ts";
@@ -146,7 +147,7 @@ export class ConsumeQueue {
     let batch = this.#batch;
     if (batch === undefined) batch = this.#batch = this.#shared.pool.take();
     else if (batch.isFull) this.#writeOut(batch);
-    batch.add(phyOffset, size, request.tagsCode);
+    this.#shared.pool.add(batch, phyOffset, size, request.tagsCode);
     this.#maxPhyOffset = phyOffset + size;
     return result;
   }
@@ -237,7 +238,7 @@ export class ConsumeQueue {
     // What is left is fillers: the queue may begin elsewhere next time.
     const isAllFiller = cut > first && isFillerAt(this, cut - 1) &&
       firstUnitFrom(this, first, () => true) >= cut;
-    this.#queue.truncateNow(isAllFiller ? -1 : cut * UNIT_SIZE);
+    this.#queue.truncateAppended(isAllFiller ? -1 : cut * UNIT_SIZE);
     this.#minOffset = Math.min(this.#minOffset, this.maxOffsetInQueue);
     this.#checkedMinPhyOffset = -1;
     this.#readMaxPhyOffset();
@@ -268,14 +269,15 @@ export class ConsumeQueue {
     });
   }
 
-  flush(): Promise<void> {
-    return this.#queue.flush();
+  /** Its files: for whoever makes them durable. */
+  get mappedFileQueue(): MappedFileQueue {
+    return this.#queue;
   }
 
-  /** Removes the queue from the disk. */
-  destroy(): Promise<void> {
+  /** Removes the queue from the disk; the flush of its files has to follow. */
+  destroyNow(): void {
     this.#restart();
-    return this.#queue.destroy();
+    this.#queue.destroyNow();
   }
 
   close(): void {
@@ -324,6 +326,7 @@ export class ConsumeQueue {
       const file = this.#queue.fileForAppend();
       const room = file.fileSize - file.wrotePosition;
       const size = Math.min(room, batch.size);
+      zeroStaleBefore(file, file.wrotePosition + size);
       // A file that may hold stale units behind the end gets a zero unit as a fence.
       const needsFence = file.writtenEnd > file.wrotePosition + size &&
         room > size;
@@ -355,6 +358,7 @@ export class ConsumeQueue {
         fileSize - file.wrotePosition,
         FILLER_WRITE_UNITS * UNIT_SIZE,
       );
+      zeroStaleBefore(file, file.wrotePosition + size);
       if (size > 0) file.append(fillerUnits(size / UNIT_SIZE));
       if (start + size === position) break;
       file = this.#queue.fileForAppend();

@@ -12,7 +12,9 @@ import type { MappedFileQueue } from "./mapped_file_queue.ts";
 export const RECOVER_FILES = 3;
 const CHUNK_UNITS = 3_276;
 const CLEAN_BYTES = 65_536;
+/** Units of a file that every start reads one by one; only behind them is it halved. */
 const FIRST_UNITS = 200;
+const FIRST_BYTES = FIRST_UNITS * UNIT_SIZE;
 
 const chunk = new Uint8Array(CHUNK_UNITS * UNIT_SIZE);
 const chunkView = new DataView(chunk.buffer);
@@ -30,12 +32,24 @@ export function findQueueEnd(
 
 /**
  * Zeroes what lies behind the end: units whose pages reached the disk while earlier ones did
- * not. Stops after 64 KiB of zeros; the fence of every later append covers the rest.
+ * not. Stops after 64 KiB of zeros; the fence of every later append covers the rest. Most queues
+ * of a store with many are short: of those only what every start reads is looked at, and the rest
+ * before they grow beyond it.
  */
 export function zeroStaleUnits(queue: MappedFileQueue): void {
   const last = queue.lastFile;
   if (last === undefined || last.isFull) return;
-  last.zeroStale(last.wrotePosition, CLEAN_BYTES);
+  const position = last.wrotePosition;
+  last.isTailKnown = position >= FIRST_BYTES || last.fileSize <= FIRST_BYTES;
+  const cleanBytes = last.isTailKnown ? CLEAN_BYTES : FIRST_BYTES - position;
+  last.zeroStale(position, cleanBytes);
+}
+
+/** To be called before units up to `end` are written into `file`. */
+export function zeroStaleBefore(file: MappedFile, end: number): void {
+  if (file.isTailKnown || end <= FIRST_BYTES) return;
+  file.zeroStale(file.wrotePosition, CLEAN_BYTES);
+  file.isTailKnown = true;
 }
 
 function endByHalving(queue: MappedFileQueue): number {
@@ -76,7 +90,8 @@ function endByReading(queue: MappedFileQueue): number {
   let previousEnd = 0;
   for (const file of files) {
     for (let position = 0; position < file.fileSize;) {
-      const part = chunk.subarray(0, file.fileSize - position);
+      const size = position === 0 ? FIRST_BYTES : chunk.length;
+      const part = chunk.subarray(0, Math.min(size, file.fileSize - position));
       file.readAt(position, part);
       for (let at = 0; at < part.length; at += UNIT_SIZE) {
         if (!isValidUnit(chunkView, at)) {

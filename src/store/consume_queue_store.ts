@@ -8,12 +8,11 @@
  */
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
-import { Coalesced } from "./coalesced.ts";
 import { ConsumeQueue, type ConsumeQueueShared } from "./consume_queue.ts";
+import { ConsumeQueueFlusher } from "./consume_queue_flusher.ts";
 import { isTopicFolderName, listQueueFolders } from "./consume_queue_folder.ts";
 import { roundUpToUnits } from "./consume_queue_unit.ts";
 import { DescriptorCache } from "./descriptor_cache.ts";
-import { syncDirectories, withParents } from "./directories.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import { warnOfForeignFiles } from "./foreign_files.ts";
 import { MissingFileError } from "./mapped_file_fault.ts";
@@ -38,27 +37,26 @@ export interface ConsumeQueueGap {
 
 /** What was written longer ago is on the disk by itself: kernels wait half a minute. */
 const WRITE_BACK_MS = 900_000;
+/** Units of one dispatch batch, over all queues: with more a batch ends early. */
+const BATCH_BYTES_MAX = 33_554_432;
 const GAPS_KEPT_MAX = 1_000;
 const TOPIC_SHOWN_MAX = 255;
 
 /** The table of queues. */
 export class ConsumeQueueStore {
   readonly directory: string;
-  readonly #fileSystem: FileSystem;
+  readonly fileSystem: FileSystem;
   readonly #logger: Logger;
   readonly #cache: DescriptorCache;
   readonly #fileSize: number;
   readonly #shared: ConsumeQueueShared;
   readonly #table = new Map<string, Map<number, ConsumeQueue>>();
   #batch: ConsumeQueue[] = [];
-  #dirty = new Set<ConsumeQueue>();
-  /** Folders above the queues whose names may not be durable. */
-  readonly #dirtyDirectories = new Set<string>();
+  readonly #flusher: ConsumeQueueFlusher;
   #gaps: ConsumeQueueGap[] = [];
   #refusedTopics = new Set<string>();
   #lastTopic = "";
   #lastQueues: Map<number, ConsumeQueue> | undefined;
-  readonly #flushing = new Coalesced(() => this.#flushNow());
 
   constructor(
     fileSystem: FileSystem,
@@ -66,12 +64,13 @@ export class ConsumeQueueStore {
     logger: Logger,
     cache = new DescriptorCache(),
   ) {
-    this.#fileSystem = fileSystem;
+    this.fileSystem = fileSystem;
     this.#logger = logger;
     this.#cache = cache;
     this.directory = `${options.storePathRootDir}/consumequeue`;
     this.#fileSize = roundUpToUnits(options.mappedFileSizeConsumeQueue);
     this.#shared = { pool: new UnitBatchPool(), minPhyOffset: 0 };
+    this.#flusher = new ConsumeQueueFlusher(this);
   }
 
   /** Bytes of one file, in whole units. */
@@ -92,7 +91,7 @@ export class ConsumeQueueStore {
   load(lastExitOk = true): ConsumeQueue[] {
     const lacking: ConsumeQueue[] = [];
     const { queues, foreign } = listQueueFolders(
-      this.#fileSystem,
+      this.fileSystem,
       this.directory,
     );
     for (const { topic, queueId } of queues) {
@@ -105,22 +104,26 @@ export class ConsumeQueueStore {
       }
     }
     warnOfForeignFiles(this.#logger, this.directory, foreign);
+    this.#flusher.openWhole(this.#table.keys());
     return lacking;
   }
 
   /**
    * Finds the end of every queue (reference 5.2). After an unclean stop the queues that were
-   * written to lately are looked through and synced again; all of them would take minutes.
+   * written to lately are looked through, and go with the next flush: all of them would take
+   * minutes.
    */
   recover(lastExitOk: boolean): void {
-    if (!lastExitOk) this.#markDirectoriesUnsynced();
+    if (!lastExitOk) {
+      this.#flusher.markDirectoriesUnsynced(this.#table.keys());
+    }
     const durableBefore = lastExitOk
       ? Number.POSITIVE_INFINITY
       : this.#newestModification() - WRITE_BACK_MS;
     for (const queue of this.#queues()) {
       const isDurable = queue.lastModifiedMs < durableBefore;
       queue.recover(isDurable);
-      if (!isDurable) this.#dirty.add(queue);
+      if (!isDurable) this.#flusher.add(queue);
     }
   }
 
@@ -147,6 +150,7 @@ export class ConsumeQueueStore {
   putMessagePosition(request: DispatchRequest): void {
     const queue = this.#queueFor(request.topic, request.queueId);
     if (queue === undefined) return;
+    if (this.#shared.pool.bytesInUse > BATCH_BYTES_MAX) this.endBatch();
     const wasOpen = queue.isBatchOpen;
     const end = queue.maxOffsetInQueue;
     const result = queue.putMessagePosition(request);
@@ -162,7 +166,7 @@ export class ConsumeQueueStore {
     }
     if (!wasOpen) {
       this.#batch.push(queue);
-      this.#dirty.add(queue);
+      this.#flusher.add(queue);
     }
   }
 
@@ -211,18 +215,21 @@ export class ConsumeQueueStore {
     const queue = this.get(topic, queueId);
     if (queue === undefined) return;
     this.#leaveBatch(queue);
-    await queue.destroy();
+    queue.destroyNow();
+    await queue.mappedFileQueue.flush();
   }
 
-  /** Cuts units of records at or beyond `phyOffset` (reference 5.6): how many, once durable. */
-  async truncateDirty(phyOffset: number): Promise<number> {
+  /**
+   * Cuts units of records at or beyond `phyOffset` (reference 5.6); returns how many. Nothing is
+   * synced.
+   */
+  truncateDirty(phyOffset: number): number {
     let count = 0;
     for (const queue of this.#queues()) {
       const cut = queue.truncateDirty(phyOffset);
-      if (cut > 0) this.#dirty.add(queue);
+      if (cut > 0) this.#flusher.add(queue);
       count += cut;
     }
-    await this.flush();
     return count;
   }
 
@@ -232,8 +239,9 @@ export class ConsumeQueueStore {
   }
 
   /** Makes all written units durable. Rejects for ever once a sync has failed. */
-  flush(): Promise<void> {
-    return this.#flushing.run();
+  async flush(): Promise<void> {
+    this.endBatch();
+    await this.#flusher.flush();
   }
 
   /** Removes the queues of a topic from the disk: in this turn, and for good when resolved. */
@@ -242,19 +250,22 @@ export class ConsumeQueueStore {
     if (queues === undefined) return;
     this.#table.delete(topic);
     this.#forgetLast();
-    // All at once: the first record of a new topic may make a queue at the same place.
-    await Promise.all([...queues.values()].map(async (queue) => {
+    // In this turn: the first record of a new topic may make a queue at the same place.
+    for (const queue of queues.values()) {
       this.#leaveBatch(queue);
-      this.#dirty.delete(queue);
-      await queue.destroy();
-    }));
+      this.#flusher.forget(queue);
+      queue.destroyNow();
+    }
     const path = `${this.directory}/${topic}`;
-    // Created anew while the old queues went.
-    if (this.#table.has(topic)) return;
-    if (this.#fileSystem.stat(path) === undefined) return;
-    if (this.#fileSystem.list(path).length > 0) return;
-    this.#fileSystem.remove(path);
-    await this.#fileSystem.syncDirectory(this.directory);
+    const { fileSystem } = this;
+    if (fileSystem.stat(path) === undefined) return;
+    if (fileSystem.list(path).length > 0) {
+      for (const it of queues.values()) await it.mappedFileQueue.flush();
+      return;
+    }
+    // With the topic's folder its entries are gone for good too.
+    fileSystem.remove(path);
+    await fileSystem.syncDirectory(this.directory);
   }
 
   /**
@@ -274,6 +285,7 @@ export class ConsumeQueueStore {
   /** Closes the descriptors; nothing is flushed. */
   close(): void {
     for (const queue of this.#queues()) queue.close();
+    this.#flusher.close();
   }
 
   #newestModification(): number {
@@ -332,12 +344,13 @@ export class ConsumeQueueStore {
       topic,
       queueId,
       {
-        fileSystem: this.#fileSystem,
+        fileSystem: this.fileSystem,
         directory: `${this.directory}/${topic}/${queueId}`,
         mappedFileSize: this.#fileSize,
         sizeKey: "mappedFileSizeConsumeQueue",
         logger: this.#logger,
         cache: this.#cache,
+        dirtyParents: this.#flusher.dirtyDirectories,
       },
       this.#shared,
     );
@@ -359,32 +372,5 @@ export class ConsumeQueueStore {
 
   #leaveBatch(queue: ConsumeQueue): void {
     this.#batch = this.#batch.filter((it) => it !== queue);
-  }
-
-  /** A folder that the process before this one made may have no durable name yet. */
-  #markDirectoriesUnsynced(): void {
-    if (this.#fileSystem.stat(this.directory) === undefined) return;
-    for (const topic of this.#table.keys()) {
-      this.#dirtyDirectories.add(`${this.directory}/${topic}`);
-    }
-    for (const it of withParents(this.directory, 2)) {
-      this.#dirtyDirectories.add(it);
-    }
-  }
-
-  async #flushNow(): Promise<void> {
-    this.endBatch();
-    await syncDirectories(this.#fileSystem, this.#dirtyDirectories);
-    const dirty = this.#dirty;
-    this.#dirty = new Set();
-    try {
-      for (const queue of dirty) {
-        await queue.flush();
-        dirty.delete(queue);
-      }
-    } catch (error) {
-      for (const queue of dirty) this.#dirty.add(queue);
-      throw error;
-    }
   }
 }

@@ -19,7 +19,10 @@ export interface CachedFile {
 /** As many queues as fit below the usual limit of 1024 descriptors, with sockets. */
 export const OPEN_FILES_MAX_DEFAULT = 512;
 
-/** Open files in the order of their opening, closed by second chance. */
+/** How many dirty files are passed over in search of a clean one. */
+const DIRTY_TRIES = 8;
+
+/** Open files as a ring, closed by second chance. */
 export class DescriptorCache {
   readonly #open = new Set<CachedFile>();
 
@@ -32,7 +35,7 @@ export class DescriptorCache {
   /** To be called before a descriptor is opened: makes room. */
   beforeOpen(file: CachedFile): void {
     while (this.#open.size >= this.openFilesMax) {
-      const victim = this.#victim(false) ?? this.#victim(true);
+      const victim = this.#victim();
       // Everything is pinned: more than the bound for a moment beats a failed read.
       if (victim === undefined) break;
       this.#open.delete(victim);
@@ -46,14 +49,22 @@ export class DescriptorCache {
     this.#open.delete(file);
   }
 
-  #victim(mayBeDirty: boolean): CachedFile | undefined {
-    let oldestUsed: CachedFile | undefined;
+  /** What is passed over goes to the back, so that a search costs little however many are open. */
+  #victim(): CachedFile | undefined {
+    let dirty: CachedFile | undefined;
+    let tries = 2 * this.#open.size;
+    let dirtyTries = DIRTY_TRIES;
     for (const file of this.#open) {
-      if (file.isPinned || (file.isDirty && !mayBeDirty)) continue;
-      if (!file.isRecentlyUsed) return file;
+      if (tries-- === 0) break;
+      if (!file.isPinned && !file.isRecentlyUsed) {
+        if (!file.isDirty) return file;
+        dirty ??= file;
+        if (--dirtyTries === 0) break;
+      }
       file.isRecentlyUsed = false;
-      oldestUsed ??= file;
+      this.#open.delete(file);
+      this.#open.add(file);
     }
-    return oldestUsed;
+    return dirty;
   }
 }

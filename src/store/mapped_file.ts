@@ -29,6 +29,8 @@ export class MappedFile implements CachedFile {
   /** Where the next append goes, in bytes from the start of the file. */
   wrotePosition: number;
   isRecentlyUsed = true;
+  /** False while nobody has looked for what a crash has left behind the first units of a queue. */
+  isTailKnown = true;
   /** No byte at or beyond this position was ever written, or it is zero again. */
   #writtenEnd: number;
   #handle: FileHandle | undefined;
@@ -37,6 +39,8 @@ export class MappedFile implements CachedFile {
   /** Counts writes; compared with `#syncedWrites`. */
   #writes = 0;
   #syncedWrites = 0;
+  /** What a sync of the whole file system that is running will have covered. */
+  #coveredWrites = 0;
   #syncFailure: unknown;
 
   constructor(
@@ -178,6 +182,19 @@ export class MappedFile implements CachedFile {
     }
   }
 
+  /** The whole file system is synced from now on; false when the file needs a sync of its own. */
+  beginWholeSync(): boolean {
+    this.#coveredWrites = this.#writes;
+    return this.#syncFailure === undefined;
+  }
+
+  /** What was written before `beginWholeSync` is durable. */
+  endWholeSync(): void {
+    if (this.#coveredWrites > this.#syncedWrites) {
+      this.#syncedWrites = this.#coveredWrites;
+    }
+  }
+
   /** Reads the whole file, unless something else than zero comes first. */
   isZero(): boolean {
     const chunk = new Uint8Array(Math.min(SCAN_CHUNK_SIZE, this.fileSize));
@@ -193,6 +210,17 @@ export class MappedFile implements CachedFile {
   zeroFrom(position: number): void {
     this.#zeroRange(position, this.#writtenEnd);
     this.#writtenEnd = position;
+    this.wrotePosition = position;
+  }
+
+  /**
+   * Takes back what was appended from `position` on; `wrotePosition` goes there. What lies behind
+   * it is as well known as before, and is not read.
+   */
+  zeroAppended(position: number): void {
+    const end = this.wrotePosition;
+    this.#zeroRange(position, end);
+    if (this.#writtenEnd === end) this.#writtenEnd = position;
     this.wrotePosition = position;
   }
 

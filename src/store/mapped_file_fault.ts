@@ -28,22 +28,21 @@ export class MissingFileError extends StoreFileError {
 }
 
 /**
- * The files that begin at `offsets` (ascending) and are shorter than they should be, which an
+ * The offsets of those of `files` (ascending) that are shorter than they should be, which an
  * unclean stop explains. Throws `StoreFileError` for a size that no stop explains.
  */
 export function shortFiles(
   folder: MappedFileFolder,
-  offsets: readonly number[],
+  files: readonly { readonly offset: number; readonly size: number }[],
   lastExitOk: boolean,
 ): ReadonlySet<number> {
-  const { directory, fileSystem, mappedFileSize, logger } = folder;
+  const { directory, mappedFileSize, logger } = folder;
   const short = new Set<number>();
-  offsets.forEach((offset, index) => {
-    const path = `${directory}/${mappedFileName(offset)}`;
-    const size = fileSystem.stat(path)?.size ?? 0;
+  files.forEach(({ offset, size }, index) => {
     if (size === mappedFileSize) return;
+    const path = `${directory}/${mappedFileName(offset)}`;
     if (lastExitOk || size > mappedFileSize) {
-      throw sizeError(path, size, folder, index === offsets.length - 1);
+      throw sizeError(path, size, folder, index === files.length - 1);
     }
     logger.warn("A file is short after an unclean stop", { path, size });
     short.add(offset);

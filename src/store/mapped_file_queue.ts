@@ -15,19 +15,20 @@ import {
   syncDirectories,
   withParents,
 } from "./directories.ts";
-import { warnOfForeignFiles } from "./foreign_files.ts";
-import {
-  checkGaps,
-  type MappedFileFolder,
-  shortFiles,
-} from "./mapped_file_fault.ts";
+import type { MappedFileFolder } from "./mapped_file_fault.ts";
 import { MappedFile, type MappedFilePlace } from "./mapped_file.ts";
-import { mappedFileName, offsetOfMappedFileName } from "./mapped_file_name.ts";
+import { loadMappedFiles } from "./mapped_file_load.ts";
+import { mappedFileName } from "./mapped_file_name.ts";
 
 /** Where a queue lives and how big its files are. */
 export interface MappedFileQueueOptions extends MappedFileFolder {
   /** Shared between queues; one of its own when absent. */
   readonly cache?: DescriptorCache;
+  /**
+   * Takes folders above this one whose entries changed: whoever owns the set syncs them, once for
+   * all queues. Absent: `flush` syncs them.
+   */
+  readonly dirtyParents?: Set<string>;
 }
 
 /** Files in order, one write position at the end. */
@@ -42,6 +43,10 @@ export class MappedFileQueue {
   onFileCreated: (() => void) | null = null;
   /** Folders whose entries changed since their last sync. */
   #dirtyDirectories: Set<string> | undefined;
+  /** What a running sync of the whole file system covers. */
+  #covered:
+    | { files: MappedFile[]; directories: Set<string>; end: number }
+    | undefined;
   /** Made on first use: most queues of a big store are never written to. */
   #flushing: Coalesced | undefined;
 
@@ -98,39 +103,12 @@ export class MappedFileQueue {
    * stop a file may be short, since its size was not durable: it gets its full length.
    */
   load(lastExitOk = true): void {
-    const { fileSystem, directory, mappedFileSize, logger } = this.#options;
-    const foreign: string[] = [];
-    const offsets: number[] = [];
-    for (const entry of fileSystem.list(directory)) {
-      const offset = entry.isDirectory
-        ? undefined
-        : offsetOfMappedFileName(entry.name);
-      if (offset === undefined) foreign.push(entry.name);
-      else offsets.push(offset);
-    }
-    warnOfForeignFiles(logger, directory, foreign);
-    offsets.sort((a, b) => a - b);
-    this.#dropEmptyLast(offsets);
-    const short = shortFiles(this.#options, offsets, lastExitOk);
-    this.#files = offsets.map((offset) => {
-      const name = mappedFileName(offset);
-      const file = new MappedFile(
-        this.#place,
-        name,
-        offset,
-        mappedFileSize,
-        mappedFileSize,
-      );
-      file.isRecentlyUsed = false;
-      if (short.has(offset)) file.restoreSize();
-      return file;
-    });
-    const last = this.lastFile;
-    if (last !== undefined) {
-      this.lastModifiedMs = fileSystem.stat(last.path)?.modifiedMs ?? 0;
-    }
+    const loaded = loadMappedFiles(this.#options, this.#place, lastExitOk);
+    this.#files = loaded.files;
+    this.lastModifiedMs = loaded.lastModifiedMs;
+    if (loaded.isFolderChanged) this.#markDirectoryDirty(this.directory);
     this.#flushedOffset = this.maxOffset;
-    checkGaps(this.#options, offsets);
+    loaded.checkGaps();
   }
 
   /**
@@ -214,6 +192,31 @@ export class MappedFileQueue {
     return (this.#flushing ??= new Coalesced(() => this.#flushNow())).run();
   }
 
+  /** True when a file has something that no sync has covered. */
+  get isDirty(): boolean {
+    return this.lastFile?.isDirty ?? false;
+  }
+
+  /** The whole file system is synced from now on; false when `flush` has to do it here. */
+  beginWholeSync(): boolean {
+    const files = this.#dirtyFiles();
+    if (!files.every((it) => it.beginWholeSync())) return false;
+    const directories = this.#dirtyDirectories ?? new Set();
+    this.#covered = { files, directories, end: this.maxOffset };
+    this.#dirtyDirectories = undefined;
+    return true;
+  }
+
+  /** `isDone`: what was there at `beginWholeSync` is durable, names of folders too. */
+  endWholeSync(isDone: boolean): void {
+    const { files, directories, end } = this.#covered!;
+    this.#covered = undefined;
+    if (isDone) {
+      for (const it of files) it.endWholeSync();
+      this.#noteFlushed(end);
+    } else for (const it of directories) this.#markDirectoryDirty(it);
+  }
+
   /**
    * Cuts the log at `offset`: later files go, the tail of the last one becomes zero, the write
    * position is there. All of that is done when the call returns; it is durable when the
@@ -249,6 +252,28 @@ export class MappedFileQueue {
 
   /** As `truncateDirtyFiles`, without the sync: `flush` has to follow. */
   truncateNow(offset: number, tailIsZero = false): void {
+    const last = this.#removeBehind(offset);
+    if (last !== undefined) {
+      const position = positionIn(last, offset);
+      if (tailIsZero) last.assumeZeroFrom(position);
+      else last.zeroFrom(position);
+      last.wrotePosition = position;
+    }
+    this.#flushedOffset = Math.min(this.#flushedOffset, this.maxOffset);
+  }
+
+  /**
+   * As `truncateNow`, for a queue whose appends end with a fence: only what was appended is zeroed,
+   * and the rest of a file that may hold stale bytes is not read.
+   */
+  truncateAppended(offset: number): void {
+    const last = this.#removeBehind(offset);
+    last?.zeroAppended(positionIn(last, offset));
+    this.#flushedOffset = Math.min(this.#flushedOffset, this.maxOffset);
+  }
+
+  /** Removes the files behind the one that ends at `offset` or holds it; returns that one. */
+  #removeBehind(offset: number): MappedFile | undefined {
     // Everything cut away: what follows begins in an empty queue.
     let keep = this.#files.length;
     while (keep > 0 && this.#files[keep - 1]!.fileFromOffset >= offset) {
@@ -258,17 +283,7 @@ export class MappedFileQueue {
     const next = this.#files[keep];
     if (next !== undefined && next.fileFromOffset === offset) keep += 1;
     this.#removeFrom(keep);
-    const last = this.lastFile;
-    if (last !== undefined) {
-      const position = Math.min(
-        offset - last.fileFromOffset,
-        this.mappedFileSize,
-      );
-      if (tailIsZero) last.assumeZeroFrom(position);
-      else last.zeroFrom(position);
-      last.wrotePosition = position;
-    }
-    this.#flushedOffset = Math.min(this.#flushedOffset, this.maxOffset);
+    return this.lastFile;
   }
 
   /** Removes the first `count` files, never the last one; durable when resolved. */
@@ -282,17 +297,16 @@ export class MappedFileQueue {
     return goes;
   }
 
-  /** Removes every file and the folder when nothing else is in it. */
-  async destroy(): Promise<void> {
+  /** Removes every file and the folder when nothing else is in it; `flush` has to follow. */
+  destroyNow(): void {
     this.#removeFrom(0);
     this.#flushedOffset = 0;
     const { fileSystem, directory } = this.#options;
     if (fileSystem.stat(directory) === undefined) return;
-    if (fileSystem.list(directory).length > 0) return await this.flush();
+    if (fileSystem.list(directory).length > 0) return;
     fileSystem.remove(directory);
     this.#dirtyDirectories?.delete(directory);
     this.#markDirectoryDirty(parentDirectory(directory));
-    await this.flush();
   }
 
   /** Closes the descriptors; nothing is flushed. */
@@ -303,8 +317,10 @@ export class MappedFileQueue {
   #createFile(fileFromOffset: number): MappedFile {
     const { fileSystem, directory } = this.#options;
     if (this.#files.length === 0) {
+      const { dirtyParents } = this.#options;
       for (const parent of createDirectories(fileSystem, directory)) {
-        this.#markDirectoryDirty(parent);
+        if (dirtyParents !== undefined) dirtyParents.add(parent);
+        else this.#markDirectoryDirty(parent);
       }
       this.#flushedOffset = fileFromOffset;
     }
@@ -322,14 +338,22 @@ export class MappedFileQueue {
 
   async #flushNow(): Promise<void> {
     const target = this.maxOffset;
-    let first = this.#files.length;
-    while (first > 0 && this.#files[first - 1]!.isDirty) first -= 1;
-    for (const file of this.#files.slice(first)) await file.sync();
+    for (const file of this.#dirtyFiles()) await file.sync();
     const directories = this.#dirtyDirectories;
     if (directories !== undefined) {
       await syncDirectories(this.#options.fileSystem, directories);
       if (directories.size === 0) this.#dirtyDirectories = undefined;
     }
+    this.#noteFlushed(target);
+  }
+
+  #dirtyFiles(): MappedFile[] {
+    let first = this.#files.length;
+    while (first > 0 && this.#files[first - 1]!.isDirty) first -= 1;
+    return this.#files.slice(first);
+  }
+
+  #noteFlushed(target: number): void {
     // A cut during the sync lowers the end.
     const flushed = Math.min(target, this.maxOffset);
     if (flushed > this.#flushedOffset) this.#flushedOffset = flushed;
@@ -363,16 +387,8 @@ export class MappedFileQueue {
   #markDirectoryDirty(directory: string): void {
     (this.#dirtyDirectories ??= new Set()).add(directory);
   }
+}
 
-  #dropEmptyLast(offsets: number[]): void {
-    const { fileSystem, logger } = this.#options;
-    const last = offsets.at(-1);
-    if (last === undefined) return;
-    const path = `${this.directory}/${mappedFileName(last)}`;
-    if (fileSystem.stat(path)?.size !== 0) return;
-    logger.warn("Removing an empty last file, made but not filled", { path });
-    fileSystem.remove(path);
-    this.#markDirectoryDirty(this.directory);
-    offsets.pop();
-  }
+function positionIn(file: MappedFile, offset: number): number {
+  return Math.min(offset - file.fileFromOffset, file.fileSize);
 }

@@ -2,8 +2,11 @@
  * Recovery of the whole store (reference 5.1): load, recover queues, recover the log, cut
  * everything to the same end, rebuild the next queue offsets.
  *
- * When it returns, log and queues agree, and both are durable; unless the disk is full, which
- * `RecoveryReport.shortage` says.
+ * When it returns, log and queues agree; unless the disk is full, which `RecoveryReport.shortage`
+ * says. The log is durable. Queues that were built again after an unclean stop are not, until the
+ * flush that moves the checkpoint: units that it claims already were not touched, and the next
+ * unclean start builds the others again. What the checkpoint may claim and recovery had to take
+ * out is durable too.
  */
 import type { Logger } from "../io/logger.ts";
 import type { CommitLog } from "./commit_log.ts";
@@ -100,14 +103,16 @@ export async function recoverStore(
     tellDoubtfulQueues(headless.doubtful, parts.logger);
   }
   // What a power cut has left of newer units may be torn: they are all built again.
-  if (!lastExitOk) await queues.truncateDirty(start);
+  if (!lastExitOk) queues.truncateDirty(start);
   let report = await recoverCommitLog(input, start);
-  if (await mustDispatchAll(parts, report, missing)) {
+  const isAll = await mustDispatchAll(parts, report, missing);
+  if (isAll) {
     beyond.length = 0;
     report = await recoverCommitLog(input, log.minOffset);
   }
   queues.takeGaps();
-  await cut(parts, report, steps);
+  const isEmptied = isAll || oldUnitsFrom < Number.MAX_SAFE_INTEGER;
+  await cut(parts, report, steps, lastExitOk || isEmptied);
   rebuildQueueOffsets(parts, beyond);
   return { ...report, shortage: report.shortage ?? steps.shortage };
 }
@@ -279,11 +284,15 @@ async function mustDispatchAll(
   return true;
 }
 
-/** Cuts log, queues and index at the end that was found; durable when resolved. */
+/**
+ * Cuts log, queues and index at the end that was found; durable when resolved, queues only with
+ * `syncQueues`.
+ */
 async function cut(
   parts: StoreRecoveryParts,
   report: RecoveryReport,
   steps: Steps,
+  syncQueues: boolean,
 ): Promise<void> {
   const { log, queues, index, lastExitOk } = parts;
   const { endOffset, startOffset } = report;
@@ -312,7 +321,9 @@ async function cut(
   await steps.run(() => parts.deletedTopics.limitTo(endOffset));
   let cutUnits = 0;
   await steps.run(async () => {
-    cutUnits = await queues.truncateDirty(endOffset);
+    cutUnits = queues.truncateDirty(endOffset);
+    if (syncQueues) await queues.flush();
+    else queues.endBatch();
   });
   const cleanEnd = lastExitOk ? parts.checkpoint.cleanMaxPhyOffset : 0;
   if (cutUnits > 0 || cleanEnd > endOffset) {

@@ -92,6 +92,11 @@ export class SimDirectory {
     );
   }
 
+  /** All changes so far. */
+  get changes(): ReadonlySet<unknown> {
+    return new Set(this.#changes);
+  }
+
   commit(changes: ReadonlySet<unknown>): void {
     this.#changes = this.#changes.filter((it) => {
       if (changes.has(it)) it.apply(this.#durable);

@@ -1,10 +1,10 @@
 /** SimFaults: what a test may make a simulated disk do. */
 
-/** One call of `FileHandle.sync` or `FileSystem.syncDirectory`. */
+/** One call of `FileHandle.sync`, `FileSystem.syncDirectory` or `FileSystemSync.sync`. */
 export interface SyncCall {
   /** Counts from 1 over the life of the disk. */
   readonly number: number;
-  readonly kind: "file" | "directory";
+  readonly kind: "file" | "directory" | "whole";
   readonly path: string;
 }
 
@@ -26,6 +26,8 @@ export class SimFaults {
   capacityBytes = Infinity;
   /** More open files than this fail with EMFILE. */
   openFilesMax = Infinity;
+  /** From how many files on all are synced at once; Infinity: the disk cannot do that. */
+  wholeSyncFilesMin = Infinity;
   /** Milliseconds that one sync takes; needs a clock. */
   syncDelayMs: (call: SyncCall) => number = () => 0;
   /** Milliseconds that one asynchronous read takes; needs a clock. */

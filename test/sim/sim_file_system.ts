@@ -12,6 +12,7 @@ import {
   type FileLock,
   type FileStat,
   type FileSystem,
+  type FileSystemSync,
   type OpenMode,
 } from "../../src/io/file_system.ts";
 import { fileErrorOf } from "../../src/runtime/node_file_error.ts";
@@ -40,6 +41,8 @@ export class SimFileSystem implements FileSystem {
   readonly #random: SimRandom;
   readonly #clock: Clock | undefined;
   readonly #names = new SimDirectory();
+  /** Given to the device by a sync of everything, which writes it out with the next file's. */
+  #inDevice: (() => void)[] = [];
   readonly #modifiedMs = new WeakMap<SimFile, number>();
   #locks = new Set<string>();
   #openFiles = 0;
@@ -72,6 +75,7 @@ export class SimFileSystem implements FileSystem {
     this.#locks = new Set();
     this.#openFiles = 0;
     const files = new Set(this.#names.files());
+    this.#inDevice = [];
     this.#names.crash(this.#random);
     for (const it of this.#names.files()) files.add(it);
     for (const it of files) it.crash(this.#random);
@@ -156,6 +160,36 @@ export class SimFileSystem implements FileSystem {
     return this.runSync("directory", normal, (isWell) => {
       if (isWell) this.#names.commit(changes);
     });
+  }
+
+  openFileSystemSync(directory: string): FileSystemSync | undefined {
+    const filesMin = this.faults.wholeSyncFilesMin;
+    if (filesMin === Infinity) return undefined;
+    const life = this.#life;
+    return {
+      filesMin,
+      holds: () => true,
+      sync: () => this.isAlive(life) ? this.#syncWhole(directory) : never(),
+      close() {},
+    };
+  }
+
+  /** Everything, as `syncfs` does; a failed one leaves the pages to the syncs of their files. */
+  async #syncWhole(directory: string): Promise<boolean> {
+    const files = this.#names.files().map((it) => [it, it.sequence] as const);
+    const changes = this.#names.changes;
+    try {
+      await this.runSync("whole", normalPath(directory), (isWell) => {
+        if (!isWell) return;
+        this.#inDevice.push(() => {
+          for (const [file, sequence] of files) file.commit(sequence);
+          this.#names.commit(changes);
+        });
+      });
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   lock(path: string): FileLock {
@@ -246,7 +280,10 @@ export class SimFileSystem implements FileSystem {
       finish(false);
       throw fileErrorOf("sync", path, { code: "EIO" });
     }
-    if (!this.faults.dropSync?.(call)) finish(true);
+    if (this.faults.dropSync?.(call)) return;
+    finish(true);
+    if (kind !== "file") return;
+    for (const write of this.#inDevice.splice(0)) write();
   }
 
   async runRead(path: string): Promise<void> {
@@ -275,4 +312,8 @@ export class SimFileSystem implements FileSystem {
     this.#names.add(normal, "directory");
     if (isDurable) this.#names.commit(this.#names.changesOf(parent));
   }
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {});
 }

@@ -24,6 +24,7 @@ const SYNC_SITES: readonly [name: string, kind: SyncCall["kind"], RegExp][] = [
   ["CommitLog file", "file", /\/commitlog\/\d+$/],
   ["ConsumeQueue file", "file", /\/consumequeue\/.+\/\d+$/],
   ["index file", "file", /\/index\/\d+$/],
+  ["whole file system", "whole", /\/consumequeue$/],
 ];
 
 function siteOf(call: SyncCall): string | undefined {

@@ -51,6 +51,7 @@ export class StoreStory {
     this.#site = new StoreSite(seed);
     const { disk, random } = this.#site;
     disk.faults.dropSync = options.dropSync;
+    disk.faults.wholeSyncFilesMin = random.pick([Infinity, 2]);
     disk.faults.syncDelayMs = () => random.nextInt(4);
     this.#options = {
       flushDiskType: "SYNC_FLUSH",

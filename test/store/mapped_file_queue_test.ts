@@ -350,7 +350,8 @@ test("MappedFileQueue.destroy() removes files and folder", async () => {
   const { queue } = open(fileSystem);
   append(queue, 100);
   append(queue, 1);
-  await queue.destroy();
+  queue.destroyNow();
+  await queue.flush();
   assertEquals(fileSystem.stat(DIRECTORY), undefined);
   assertEquals(fileSystem.openCount, 0);
   append(queue, 5);

@@ -6,6 +6,7 @@ import {
   type FileLock,
   type FileStat,
   type FileSystem,
+  type FileSystemSync,
   type OpenMode,
 } from "../../src/io/file_system.ts";
 import type { LogFields, Logger } from "../../src/io/logger.ts";
@@ -158,6 +159,13 @@ export class MemoryFileSystem implements FileSystem {
   syncDirectory(path: string): Promise<void> {
     this.events.push(`syncDirectory ${path}`);
     return this.#sync("syncDirectory", path);
+  }
+
+  /** What `openFileSystemSync` gives. */
+  whole: FileSystemSync | undefined;
+
+  openFileSystemSync(): FileSystemSync | undefined {
+    return this.whole;
   }
 
   lock(path: string): FileLock {
