@@ -1,8 +1,9 @@
 /**
- * Promises about a pair at full length and in real time, against the executable:
+ * Promises about a pair, and about a big broker, at full length and in real time, against the executable:
  * `scripts/torture [STORY...]`, all stories without arguments. A line for each, the last
  * one `N held, N broken`; exit 1 when one is broken.
  */
+import { growthStory } from "../test/torture/growth_story.ts";
 import { junkStory } from "../test/torture/junk_story.ts";
 import { killStory } from "../test/torture/kill_story.ts";
 import {
@@ -21,6 +22,7 @@ const STORIES: readonly Story[] = [
   capStory,
   junkStory,
   killStory,
+  growthStory,
 ];
 helpOnRequest(
   `scripts/torture [${STORIES.map((it) => it.name).join("|")} ...]`,
