@@ -87,9 +87,10 @@ export async function* walkLog(
   options: LogWalkOptions,
 ): AsyncGenerator<LogItem, void, void> {
   const from = options.fromOffset ?? 0;
-  for (const file of files.files) {
+  const used = await usedFiles(files, options);
+  for (const file of used) {
     if (file.fileFromOffset + file.size <= from) continue;
-    const isLast = file === files.files.at(-1);
+    const isLast = file === used.at(-1);
     const window = new FileWindow(file, files);
     for (let position = 0; position < file.size;) {
       const item = await itemAt(window, position, options, isLast);
@@ -101,6 +102,23 @@ export async function* walkLog(
         : item.nextOffset - file.fileFromOffset;
     }
   }
+}
+
+/** Without the files that Apache makes ahead: when it is killed, they stay, full of zeros. */
+async function usedFiles(
+  files: ReadOnlyFiles,
+  options: LogWalkOptions,
+): Promise<readonly ReadOnlyFile[]> {
+  const used = [...files.files];
+  while (used.length > 1) {
+    const file = used.at(-1)!;
+    const window = new FileWindow(file, files);
+    await window.fill(0, Math.min(file.size, BLANK_MARKER_SIZE));
+    if (!isFreeSpace(window, 0)) break;
+    if (options.looksBeyondEnd && await nonZeroFrom(window, 0) >= 0) break;
+    used.pop();
+  }
+  return used;
 }
 
 /** Undefined at a blank marker: the next file goes on. */

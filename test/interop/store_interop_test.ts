@@ -4,7 +4,12 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { test } from "node:test";
+import { readFileSync } from "node:fs";
 import { RawClient } from "../support/raw_client.ts";
+import {
+  checkDamages,
+  checkDeletedBeginning,
+} from "../support/store_damage.ts";
 import { ApacheBroker } from "./apache_broker.ts";
 import {
   type InteropSite,
@@ -27,7 +32,10 @@ import { readByStockClient } from "./store_stock_client.ts";
 import { APACHE_SERVER_VERSIONS, driverVersionOf } from "./versions.ts";
 
 const CLEAN_COUNT = 2_400;
-const KILLED_COUNT = 800;
+/** More than the rest of a file holds: Apache has made the next one ahead then. */
+const KILLED_COUNT = 2_400;
+/** Queues, index and checkpoint are made durable so often, and not once a minute. */
+const OFTEN = { flushConsumeQueueThoroughInterval: "500" };
 
 /** A store that nobody has open, and what must be in it. */
 interface WrittenStore {
@@ -59,18 +67,20 @@ async function apacheToOurs(site: InteropSite, version: string) {
     site.own(ApacheBroker.start({ version, folder, namesrv: "" }));
   const clean = await writeClean(site, await start(), folder);
   const [killed] = await Promise.all([
-    start().then((it) => writeKilled(it, folder, clean)),
+    start().then((it) => writeKilled(site, it, folder, clean)),
     opensAtOurs(site, `${folder}-clean`, clean),
     ourRebuild(site, folder, clean),
+    verifyFinds(clean),
   ]);
   await opensAtOurs(site, `${folder}-killed`, killed);
 }
 
 async function oursToApache(site: InteropSite, version: string) {
   const folder = `${site.folder}/ours-${version}`;
-  const start = () => site.own(OurBroker.start({ folder, namesrv: "" }));
+  const start = (settings = {}) =>
+    site.own(OurBroker.start({ folder, namesrv: "", settings }));
   const clean = await writeClean(site, await start(), folder);
-  const killed = await writeKilled(await start(), folder, clean);
+  const killed = await writeKilled(site, await start(OFTEN), folder, clean);
   await opensAtApache(site, version, `${folder}-clean`, clean, true);
   await opensAtApache(site, version, `${folder}-killed`, killed, false);
   await apacheRebuild(site, version, folder, clean);
@@ -106,12 +116,20 @@ async function writeClean(
 
 /** More messages, and kill -9 in the middle of them. */
 async function writeKilled(
+  site: InteropSite,
   broker: Broker,
   folder: string,
   { content: before, tables, listenPort }: WrittenStore,
 ): Promise<WrittenStore> {
   const client = await RawClient.open(broker.address);
   const content = before.copy();
+  if (broker instanceof OurBroker) {
+    await untilCheckpointed(
+      site,
+      broker.storePath,
+      () => content.send(client, 1),
+    );
+  }
   await content.sendUntilKilled(
     client,
     KILLED_COUNT,
@@ -121,6 +139,31 @@ async function writeKilled(
   const path = copyStore(broker.storePath, `${folder}-killed-copy`);
   await verifySound(path);
   return { path, content, tables, listenPort };
+}
+
+/**
+ * Sends until what the store had at its start lies before the checkpoint, less its margin of 3 s:
+ * the start after the kill believes queues and index up to there.
+ */
+async function untilCheckpointed(
+  site: InteropSite,
+  store: string,
+  send: () => Promise<void>,
+): Promise<void> {
+  const startedAt = Date.now();
+  await site.eventually(async () => {
+    await send();
+    const checkpoint = readFileSync(`${store}/checkpoint`);
+    return [0, 8].every((at) =>
+      Number(checkpoint.readBigInt64BE(at)) - 3_000 > startedAt
+    );
+  }, "a checkpoint of this run");
+}
+
+/** Whatever is wrong with a store of Apache's, and only that. */
+async function verifyFinds({ path, content }: WrittenStore): Promise<void> {
+  await checkDamages(path, content.of("Spread", 1)[5]!);
+  await checkDeletedBeginning(path);
 }
 
 /** With no sizes given: those of the store. */

@@ -243,6 +243,9 @@ async function checkPositions(
   }
 }
 
+/** What `checkStore` leaves at the end of some queues. */
+export const NEXT_BODY = "next";
+
 /** The next message of a queue takes the offset at its end. */
 async function checkNextOffsets(client: RawClient): Promise<void> {
   for (const { topic, queueNums } of TOPICS) {
@@ -251,7 +254,11 @@ async function checkNextOffsets(client: RawClient): Promise<void> {
       topic,
       queueId: String(queueId),
     });
-    const sent = await client.send(topic, queueId, new Uint8Array([7]));
+    const sent = await client.send(
+      topic,
+      queueId,
+      new TextEncoder().encode(NEXT_BODY),
+    );
     assertEquals(sent.code, 0, sent.remark ?? undefined);
     assertEquals(sent.extFields.queueOffset, end.extFields.offset);
   }

@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { test } from "node:test";
 import { dumpStore } from "../../src/store/store_dump.ts";
+import { inspectStore } from "../../src/store/store_inspect.ts";
+import { verifyStore } from "../../src/store/store_verify.ts";
 import { indexKeyHash } from "../../src/store/index_key.ts";
 import type { MemoryFileSystem } from "./memory_file_system.ts";
 import { ROOT } from "./message_store_fixture.ts";
@@ -10,6 +12,7 @@ import {
   findingsOf,
   makeStore,
   only,
+  RECORD_COUNT,
 } from "./store_tools_fixture.ts";
 
 const ENTRY_SIZE = 20;
@@ -136,6 +139,32 @@ test("verifyStore() finds the only file of a queue, or of the log, to be cut", a
     change(fileSystem, path, (bytes) => bytes.subarray(0, size));
     const finding = only(await findingsOf(fileSystem), "wrong-size");
     assertEquals([finding.path, finding.offset], [path, size]);
+  }
+});
+
+test("A file that Apache made ahead and was killed before it used it is no damage", async () => {
+  for (const isStopped of [true, false]) {
+    const fileSystem = await makeStore(isStopped);
+    const before = await inspectStore(fileSystem, ROOT);
+    const last = fileSystem.list(`${ROOT}/commitlog`).at(-1)!.name;
+    const ahead = fileOf("commitlog", Number(last) + 4096);
+    fileSystem.files.set(ahead, fileSystem.files.get(fileOf("commitlog", 0))!);
+    change(fileSystem, ahead, () => new Uint8Array(4096));
+    const { isSound, maxPhyOffset } = await verifyStore(fileSystem, ROOT);
+    const after = await inspectStore(fileSystem, ROOT);
+    assert(isSound);
+    assertEquals(maxPhyOffset, before.commitLog.maxOffset);
+    assertEquals(after.commitLog.maxOffset, before.commitLog.maxOffset);
+    let count = 0;
+    for await (const item of dumpStore(fileSystem, ROOT)) {
+      assertEquals(item.kind, "record");
+      count += 1;
+    }
+    assertEquals(count, RECORD_COUNT);
+    // Something in it is what a power cut left.
+    change(fileSystem, ahead, (bytes) => void bytes.fill(1, 2000, 2100));
+    const { findings } = await verifyStore(fileSystem, ROOT);
+    assertEquals(findings.some((it) => it.path === ahead), true);
   }
 });
 
