@@ -78,6 +78,11 @@ export interface BrokerOptions {
   readonly rebalanceLockMaxLiveTime: number;
 
   readonly rejectTransactionMessage: boolean;
+  /** Milliseconds that a producer has to end a transaction before it is asked. */
+  readonly transactionTimeOut: number;
+  readonly transactionCheckMax: number;
+  /** Milliseconds between two rounds of checks. */
+  readonly transactionCheckInterval: number;
   /** Wall clock, milliseconds: sends before it answer 1. */
   readonly startAcceptSendRequestTimeStamp: number;
   readonly regionId: string;
@@ -137,6 +142,9 @@ export const DEFAULT_BROKER_OPTIONS: BrokerOptions = Object.freeze({
   channelExpiredTimeout: 120_000,
   rebalanceLockMaxLiveTime: 60_000,
   rejectTransactionMessage: false,
+  transactionTimeOut: 6_000,
+  transactionCheckMax: 15,
+  transactionCheckInterval: 30_000,
   startAcceptSendRequestTimeStamp: 0,
   regionId: "DefaultRegion",
   traceOn: true,

@@ -282,7 +282,8 @@ export class BrokerRun {
    */
   async stop(closeConnections: () => Promise<void>): Promise<void> {
     this.#gate.close();
-    const { fence, ha, metadata, parts, registration } = this.running;
+    const { fence, ha, metadata, parts, processors, registration } =
+      this.running;
     parts.pullRequestHoldService.wakeAll();
     metadata.stop();
     const { logger } = this.#host.ports;
@@ -291,6 +292,7 @@ export class BrokerRun {
     );
     // Time-outs need ticks until the last request is answered.
     await Promise.all([registration.stop(), closeConnections()]);
+    await processors.transactions.stop();
     // After the last put was answered: it may have waited for a slave.
     await ha.stop(HA_DRAIN_MS);
     this.#timer?.cancel();
@@ -350,13 +352,21 @@ export class BrokerRun {
   }
 
   #tick(): void {
-    const { fence, ha, metadata, neighbours, parts, registration } =
-      this.running;
+    const {
+      fence,
+      ha,
+      metadata,
+      neighbours,
+      parts,
+      processors,
+      registration,
+    } = this.running;
     const nowMs = this.#host.ports.clock.nowMs();
     parts.messageStore.tick(nowMs);
     ha.tick();
     this.masterWatch.tick();
     parts.tick(nowMs);
+    processors.transactions.tick(this.#host.ports.clock.monotonicMs());
     metadata.tick();
     neighbours.tick();
     fence.tick();

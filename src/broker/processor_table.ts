@@ -21,6 +21,7 @@ import type { HAFence } from "./ha_fence.ts";
 import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
 import { clientManageProcessors } from "./processor/client_manage_processor.ts";
 import { consumerManageProcessors } from "./processor/consumer_manage_processor.ts";
+import { endTransactionProcessors } from "./processor/end_transaction_processor.ts";
 import { lockProcessors } from "./processor/lock_processor.ts";
 import { PullMessageProcessor } from "./processor/pull_message_processor.ts";
 import {
@@ -34,6 +35,7 @@ import {
 } from "./processor/send_message_processor.ts";
 import type { ShutdownGate } from "./shutdown_gate.ts";
 import { MASTER_CODES } from "./slave_processors.ts";
+import { TransactionalMessageService } from "./transaction/transactional_message_service.ts";
 
 /** What the processors of messages need beside the managers. */
 export interface BrokerProcessorsPorts {
@@ -59,6 +61,14 @@ export interface BrokerProcessorsPorts {
   diskSpace(): { readonly totalBytes: number; readonly freeBytes: number };
 }
 
+const HOUR_MS = 3_600_000;
+
+/** Keys of the store that processors read. */
+export interface ProcessorStoreOptions extends QueryMessageOptions {
+  /** Hours. */
+  readonly fileReservedTime: number;
+}
+
 /** All processors of one broker. */
 export class BrokerProcessors {
   readonly #parts: BrokerParts;
@@ -67,13 +77,14 @@ export class BrokerProcessors {
   readonly #sendBack: SendMessageBackProcessor;
   readonly #pull: PullMessageProcessor;
   readonly #query: QueryMessageProcessor;
+  readonly transactions: TransactionalMessageService;
   #options: BrokerOptions;
 
   constructor(
     parts: BrokerParts,
     ports: BrokerProcessorsPorts,
     options: BrokerOptions,
-    queryOptions: QueryMessageOptions,
+    queryOptions: ProcessorStoreOptions,
   ) {
     this.#parts = parts;
     this.#ports = ports;
@@ -120,6 +131,23 @@ export class BrokerProcessors {
       logger: logger.child("pull"),
     }, options);
     this.#query = new QueryMessageProcessor(parts.messageStore, queryOptions);
+    this.transactions = new TransactionalMessageService(
+      {
+        ...shared,
+        store: putStore,
+        reader: messageStore,
+        offsets: parts.consumerOffsetManager,
+        producers: parts.producerManager,
+        logger: logger.child("transaction"),
+        storeHost,
+        uniqIds,
+        isWritable: () =>
+          ports.gate.isOpen && ports.ha.role !== "SLAVE" &&
+          ports.fence.refusal() === null,
+      },
+      options,
+      queryOptions.fileReservedTime * HOUR_MS,
+    );
   }
 
   /** Puts every processor into `table`. */
@@ -133,6 +161,13 @@ export class BrokerProcessors {
       RequestCode.CONSUMER_SEND_MSG_BACK,
       gate.wrap(this.#masterOnly(this.#sendBack.process)),
     );
+    const transactions = endTransactionProcessors({
+      transactions: this.transactions,
+      isSlave: () => this.#ports.ha.role === "SLAVE",
+    });
+    for (const [code, processor] of transactions) {
+      table.set(code, gate.wrap(this.#unfenced(processor)));
+    }
     const pull = gate.wrap(this.#pull.process);
     table.set(RequestCode.PULL_MESSAGE, pull);
     table.set(RequestCode.LITE_PULL_MESSAGE, pull);
@@ -168,7 +203,14 @@ export class BrokerProcessors {
     );
   }
 
-  reconfigure(options: BrokerOptions, queryOptions: QueryMessageOptions): void {
+  reconfigure(
+    options: BrokerOptions,
+    queryOptions: ProcessorStoreOptions,
+  ): void {
+    this.transactions.reconfigure(
+      options,
+      queryOptions.fileReservedTime * HOUR_MS,
+    );
     this.#options = options;
     this.#send.reconfigure(options);
     this.#sendBack.reconfigure(options);
@@ -178,9 +220,17 @@ export class BrokerProcessors {
 
   /** Whoever is not the master refuses before a send could create its topic. */
   #masterOnly(processor: RequestProcessor): RequestProcessor {
-    const { fence, ha } = this.#ports;
+    const { ha } = this.#ports;
+    const unfenced = this.#unfenced(processor);
+    return (context, request) =>
+      ha.role === "SLAVE"
+        ? writeRefusal(SLAVE_REFUSAL)
+        : unfenced(context, request);
+  }
+
+  #unfenced(processor: RequestProcessor): RequestProcessor {
+    const { fence } = this.#ports;
     return (context, request) => {
-      if (ha.role === "SLAVE") return writeRefusal(SLAVE_REFUSAL);
       const reason = fence.refusal();
       return reason === null
         ? processor(context, request)

@@ -24,6 +24,11 @@ export class ShutdownGate {
     return this.#isClosed;
   }
 
+  /** False while nothing may change. */
+  get isOpen(): boolean {
+    return !this.#isClosed && !this.#isHeld;
+  }
+
   close(): void {
     this.#isClosed = true;
   }

@@ -130,9 +130,9 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   timerMetricSmallThreshold timerPrecisionMs timerProgressLogIntervalMs
   timerPutMessageThreadNum timerRollWindowSlot timerSkipUnknownError
   timerStopDequeue timerWarmEnable timerWheelEnable topicQueueLockNum
-  totalReplicas transactionCheckInterval transactionCheckMax
+  totalReplicas
   transactionMetricFlushInterval transactionOpBatchInterval
-  transactionOpMsgMaxSize transactionTimeOut transferMsgByHeap
+  transactionOpMsgMaxSize transferMsgByHeap
   transientStorePoolEnable transientStorePoolSize
   travelCqFileNumWhenGetMessage unRegisterBrokerQueueCapacity
   updateNameServerAddrPeriod useABSLock useEpollNativeSelector

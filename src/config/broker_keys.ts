@@ -169,6 +169,21 @@ const CLIENT_KEYS = {
   ),
   useServerSideResetOffset: flag(true, "Reset offsets in the broker", LIVE),
   rejectTransactionMessage: flag(false, "Refuse half messages", LIVE),
+  transactionTimeOut: millis(
+    6_000,
+    "Age of a half message at which its producer is asked",
+    LIVE,
+  ),
+  transactionCheckMax: integer(
+    15,
+    "Checks of a half message before it is given up",
+    { ...LIVE, min: 1 },
+  ),
+  transactionCheckInterval: millis(
+    30_000,
+    "Pause between two rounds of checks",
+    { ...LIVE, min: 100 },
+  ),
   startAcceptSendRequestTimeStamp: millis(
     0,
     "Wall clock before which sends are refused",

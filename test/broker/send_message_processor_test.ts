@@ -191,8 +191,7 @@ test("SendMessageProcessor refuses with RocketMQ's codes, in order", () => {
     [{ properties: "DELAY\u0001x\u0002" }, 13, "DELAY"],
     [{ properties: "TIMER_DELIVER_MS\u0001179\u0002" }, 13, "TIMER_DELIVER_MS"],
     [{ properties: "TIMER_DELAY_SEC\u00013\u0002" }, 13, "delayed"],
-    [{ properties: "TRAN_MSG\u0001true\u0002" }, 13, "transactional"],
-    [{ sysFlag: 4 }, 13, "transactional"],
+    [{ sysFlag: 4 }, 13, "TRAN_MSG"],
     [{ sysFlag: 0x80 }, 13, "inner batch"],
   ];
   for (const [changes, code, part] of cases) {
@@ -203,6 +202,20 @@ test("SendMessageProcessor refuses with RocketMQ's codes, in order", () => {
     assertEquals(answer.extFields.TRACE_ON, "true");
     assertEquals(stored.length, 0);
   }
+});
+
+test("SendMessageProcessor stores a half message where nobody consumes it", () => {
+  const { send, stored } = setUp();
+  const properties =
+    "TRAN_MSG\u0001true\u0002PGROUP\u0001p\u0002UNIQ_KEY\u0001K1\u0002";
+  const answer = now(send({ properties, sysFlag: 4, queueId: 2 }));
+  assertEquals([answer.code, answer.extFields.transactionId], [0, "K1"]);
+  const [half] = stored;
+  assertEquals(
+    [half!.topic, half!.queueId, half!.sysFlag],
+    ["RMQ_SYS_TRANS_HALF_TOPIC", 0, 0],
+  );
+  assert(half!.propertiesText.includes("REAL_QID\u00012\u0002"));
 });
 
 test("SendMessageProcessor honours startAcceptSendRequestTimeStamp, perm and rejectTransactionMessage", () => {

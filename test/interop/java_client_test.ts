@@ -80,6 +80,29 @@ for (const version of ROCKETMQ_VERSIONS) {
     }, ["--set", "enablePropertyFilter=true"]);
   });
 
+  test(`Java ${version} commits, rolls back, and is asked about what it left open`, async () => {
+    await withSite(async (site) => {
+      await site.createTopic("TransactionTopic");
+      const done = await runDriver(version, [
+        "transactions",
+        `namesrv=${site.namesrv}`,
+        "topic=TransactionTopic",
+      ], site.folder);
+      assertEquals(done.code, 0, done.output);
+      assertEquals(done.result, {
+        received: 40,
+        deliveries: 40,
+        checked: 40,
+        faults: 0,
+      });
+    }, [
+      "--set",
+      "transactionTimeOut=2000",
+      "--set",
+      "transactionCheckInterval=500",
+    ]);
+  });
+
   test(`Java ${version} members share the queues, take over, and keep positions over a restart`, async () => {
     await withSite((site) => shareAndRestart(version, site));
   });

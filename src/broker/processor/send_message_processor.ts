@@ -2,8 +2,8 @@
  * SendMessageProcessor: SEND_MESSAGE (10), SEND_MESSAGE_V2 (310), SEND_BATCH_MESSAGE (320).
  *
  * The checks are those of reference 3.2, in its order, with 5.x codes. Delayed
- * and transactional messages are refused: stored as ordinary ones they would be
- * delivered at the wrong time, or although their transaction failed.
+ * messages are refused: stored as ordinary ones they would be delivered at the
+ * wrong time. Transactional ones become half messages.
  *
  * Invariants
  * - No map is built and nothing is awaited while the store answers synchronously.
@@ -40,6 +40,7 @@ import { isStored, remarkOfPut, responseCodeOfPut } from "../put_response.ts";
 import { SendProperties } from "../send_properties.ts";
 import { SendTopics, type SendTopicsPorts } from "../send_topics.ts";
 import type { MessageType } from "../topic_put_stats.ts";
+import { halfMessageOf } from "../transaction/half_message.ts";
 
 /** What a send needs of the store. */
 export interface PutMessageStore {
@@ -169,16 +170,19 @@ export class SendMessageProcessor {
       if (redirected) {
         this.#ports.stats.onSendToDlq(header.topic, header.producerGroup);
         target = {
+          ...target,
           topicConfig: redirected,
           queueId: 0,
           isDeadLetter: true,
-          type: target.type,
         };
       }
     }
-    const refusal = this.#unsupported(header.sysFlag, target.isDeadLetter);
+    // What comes back for another try keeps the property of its first send.
+    const isHalf = properties.isTransactional && !isRetryTopic(header.topic);
+    const { isDeadLetter } = target;
+    const refusal = this.#unsupported(header.sysFlag, isDeadLetter, isHalf);
     if (refusal) return refusal;
-    let text = target.isDeadLetter
+    let text = isDeadLetter
       ? properties.storedTextWithoutDelay()
       : properties.storedText();
     let uniqKey = properties.uniqKey;
@@ -188,7 +192,9 @@ export class SendMessageProcessor {
       text += `UNIQ_KEY\u0001${uniqKey}\u0002`;
     }
     const message = this.#inner(context, request, header, target, text);
-    const result = this.#ports.store.putMessage(message);
+    const result = this.#ports.store.putMessage(
+      isHalf ? halfMessageOf(message, uniqKey) : message,
+    );
     return this.#answerOnce(result, target, uniqKey);
   }
 
@@ -214,9 +220,11 @@ export class SendMessageProcessor {
     }
     const properties = this.#properties;
     properties.scan(header.properties);
-    const refusal = this.#unsupported(header.sysFlag, false);
+    const refusal = this.#unsupported(header.sysFlag, false, false);
     if (refusal) return refusal;
-    const wrong = batchError(request.body);
+    const wrong = properties.isTransactional
+      ? "a batch holds no transactional messages (property TRAN_MSG)"
+      : batchError(request.body);
     if (wrong !== undefined) {
       return this.#refuse(ResponseCode.MESSAGE_ILLEGAL, wrong);
     }
@@ -270,23 +278,25 @@ export class SendMessageProcessor {
   #unsupported(
     sysFlag: number,
     isDeadLetter: boolean,
+    isHalf: boolean,
   ): RemotingCommand | undefined {
     const properties = this.#properties;
     const transactionType = sysFlag & MessageSysFlag.TRANSACTION_MASK;
+    if (isHalf && this.#options.rejectTransactionMessage) {
+      return this.#refuse(
+        ResponseCode.NO_PERMISSION,
+        `the broker[${this.#options.brokerIP1}] sending transaction message is forbidden`,
+      );
+    }
     if (
-      properties.isTransactional ||
-      transactionType === MessageSysFlag.TRANSACTION_PREPARED_TYPE ||
-      transactionType === MessageSysFlag.TRANSACTION_ROLLBACK_TYPE
+      !isHalf &&
+      (transactionType === MessageSysFlag.TRANSACTION_PREPARED_TYPE ||
+        transactionType === MessageSysFlag.TRANSACTION_ROLLBACK_TYPE)
     ) {
-      return this.#options.rejectTransactionMessage
-        ? this.#refuse(
-          ResponseCode.NO_PERMISSION,
-          `the broker[${this.#options.brokerIP1}] sending transaction message is forbidden`,
-        )
-        : this.#refuse(
-          ResponseCode.MESSAGE_ILLEGAL,
-          "this version does not support transactional messages (property TRAN_MSG)",
-        );
+      return this.#refuse(
+        ResponseCode.MESSAGE_ILLEGAL,
+        "a message with a transaction bit in its sysFlag wants the property TRAN_MSG=true",
+      );
     }
     if (properties.timer !== "") {
       return this.#refuse(

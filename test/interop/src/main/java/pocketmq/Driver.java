@@ -47,6 +47,9 @@ public final class Driver {
             case "readstore":
                 ReadStore.run(arguments);
                 break;
+            case "transactions":
+                Transactions.run(arguments);
+                break;
             case "send":
                 Sender.run(arguments);
                 break;
