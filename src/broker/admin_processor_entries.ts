@@ -1,6 +1,10 @@
 /** The broker's administration codes, all nouns together (reference 2.6, 2.7). */
 import type { RequestProcessor } from "../remoting/request_processor.ts";
 import {
+  type CallConsumerDeps,
+  callConsumerProcessors,
+} from "./processor/call_consumer_processor.ts";
+import {
   type CleanAdminDeps,
   cleanAdminProcessors,
 } from "./processor/clean_admin_processor.ts";
@@ -17,6 +21,14 @@ import {
   groupAdminProcessors,
 } from "./processor/group_admin_processor.ts";
 import {
+  type GroupOffsetDeps,
+  groupOffsetProcessors,
+} from "./processor/group_offset_processor.ts";
+import {
+  type GroupTopicDeps,
+  groupTopicProcessors,
+} from "./processor/group_topic_processor.ts";
+import {
   type HAStatusDeps,
   haStatusProcessors,
 } from "./processor/ha_status_processor.ts";
@@ -25,6 +37,10 @@ import {
   type OffsetAdminDeps,
   offsetAdminProcessors,
 } from "./processor/offset_admin_processor.ts";
+import {
+  type QueryConsumeQueueDeps,
+  queryConsumeQueueProcessors,
+} from "./processor/query_consume_queue_processor.ts";
 import {
   type ResetOffsetDeps,
   resetOffsetProcessors,
@@ -44,12 +60,16 @@ import {
 
 /** What all of them work on. */
 export type AdminBrokerDeps =
+  & CallConsumerDeps
   & CleanAdminDeps
   & ConfigAdminDeps
   & ConnectionAdminDeps
   & GroupAdminDeps
+  & GroupOffsetDeps
+  & GroupTopicDeps
   & HAStatusDeps
   & OffsetAdminDeps
+  & QueryConsumeQueueDeps
   & ResetOffsetDeps
   & RuntimeInfoDeps
   & StatsAdminDeps
@@ -61,6 +81,10 @@ export function* adminProcessorEntries(
 ): Iterable<readonly [number, RequestProcessor]> {
   yield* topicAdminProcessors(deps);
   yield* groupAdminProcessors(deps);
+  yield* groupOffsetProcessors(deps);
+  yield* groupTopicProcessors(deps);
+  yield* callConsumerProcessors(deps);
+  yield* queryConsumeQueueProcessors(deps);
   yield* offsetAdminProcessors(deps);
   yield* resetOffsetProcessors(deps);
   yield* cleanAdminProcessors(deps);

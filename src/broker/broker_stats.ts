@@ -2,6 +2,7 @@
  * BrokerStats: messages in and out, as RocketMQ's tools show them: totals of
  * today and yesterday, and rates over 10, 60 and 600 s (reference 2.10).
  */
+import { javaDouble } from "../base/java_double.ts";
 import type { Clock } from "../io/clock.ts";
 import { PutTimes } from "./put_times.ts";
 
@@ -127,7 +128,9 @@ export class BrokerStats {
   /** Rates a second over 10, 60 and 600 s, joined by blanks; shorter while the broker is young. */
   tps(...items: readonly StatsItem[]): string {
     return RATE_WINDOWS_S.map((seconds) =>
-      items.reduce((sum, item) => sum + this.#rateOf(item, seconds), 0)
+      javaDouble(
+        items.reduce((sum, item) => sum + this.#rateOf(item, seconds), 0),
+      )
     ).join(" ");
   }
 

@@ -39,6 +39,7 @@ import {
   type QueueLimits,
   refusalOfCommit,
 } from "./offset_refusals.ts";
+import { PullOffsetTable } from "./pull_offset_table.ts";
 
 /** The offsets. */
 export class ConsumerOffsetManager {
@@ -47,8 +48,7 @@ export class ConsumerOffsetManager {
   readonly #config: ConfigManager;
   #table = new ConsumerOffsetTable();
   #generations = new OffsetGenerations();
-  /** Where members pull, in memory only: by group, then topic, then queueId. */
-  readonly #pullOffsets = new Map<string, Map<string, Map<number, number>>>();
+  readonly #pullOffsets = new PullOffsetTable();
   #options: BrokerOptions;
   #dataVersion: DataVersion;
   /** True when offsets changed since `#dataVersion` was made. */
@@ -285,36 +285,40 @@ export class ConsumerOffsetManager {
     queueId: number,
     offset: number,
   ): void {
-    let topics = this.#pullOffsets.get(group);
-    if (topics === undefined) this.#pullOffsets.set(group, topics = new Map());
-    let queues = topics.get(topic);
-    if (queues === undefined) topics.set(topic, queues = new Map());
-    queues.set(queueId, offset);
+    this.#pullOffsets.set(group, topic, queueId, offset);
   }
 
   /** The last pull offset, or -1. */
   queryPullOffset(group: string, topic: string, queueId: number): number {
-    return this.#pullOffsets.get(group)?.get(topic)?.get(queueId) ?? -1;
+    return this.#pullOffsets.get(group, topic, queueId);
   }
 
   /** Forgets everything of a group. */
   removeOffset(group: string): void {
-    this.#pullOffsets.delete(group);
+    this.#pullOffsets.deleteGroup(group);
     const topics = this.#table.topicsOf(group);
     for (const topic of topics) this.#remove(group, topic);
-    if (topics.length > 0) this.#removed();
+    if (topics.length > 0) this.#replaced();
   }
 
   /** Forgets a topic in every group: a topic of the same name begins anew. */
   cleanOffsetByTopic(topic: string): void {
     const groups = this.#table.groupsOf(topic);
     for (const group of groups) this.#remove(group, topic);
-    for (const [group, topics] of this.#pullOffsets) {
-      if (topics.delete(topic) && topics.size === 0) {
-        this.#pullOffsets.delete(group);
-      }
+    this.#pullOffsets.deleteTopic(topic);
+    if (groups.length > 0) this.#replaced();
+  }
+
+  /** `destGroup` stands on the topic where `srcGroup` does, also where that is backwards. */
+  cloneOffset(srcGroup: string, destGroup: string, topic: string): void {
+    const source = this.#table.get(srcGroup, topic);
+    if (source === undefined || srcGroup === destGroup) return;
+    this.#remove(destGroup, topic);
+    const { offsets } = this.#table.entry(destGroup, topic);
+    for (const [queueId, offset] of source.offsets) {
+      offsets.set(queueId, offset);
     }
-    if (groups.length > 0) this.#removed();
+    this.#replaced();
   }
 
   /** Topics on which the group has offsets. */
@@ -377,7 +381,7 @@ export class ConsumerOffsetManager {
     this.#generations.raise(topicAtGroup(topic, group), nowMs);
   }
 
-  #removed(): void {
+  #replaced(): void {
     this.#isVersionOld = true;
     this.#config.changed();
   }

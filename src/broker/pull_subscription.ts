@@ -10,6 +10,7 @@ import {
 import type { ConsumeType, MessageModel } from "../model/heartbeat_data.ts";
 import type { SubscriptionData } from "../model/subscription_data.ts";
 import type { SubscriptionGroupConfig } from "../model/subscription_group_config.ts";
+import { PermName } from "../model/topic_config.ts";
 import type { PullMessageRequestHeader } from "../protocol/header/pull_message_request_header.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
 import type { ConsumerFilterData } from "./consumer_filter_data.ts";
@@ -56,8 +57,6 @@ export interface PullSubscription {
   readonly subscriptionData: SubscriptionData;
   readonly selector: CompiledSelector | undefined;
 }
-
-const PERMISSION_PULL_BIT = 0;
 
 /** The subscription of a pull, or why there is none. */
 export function pullSubscription(
@@ -178,7 +177,7 @@ function knownSubscription(
     );
   }
   const bits = ports.groups.getForbidden(consumerGroup, topic);
-  if (((bits >> PERMISSION_PULL_BIT) & 1) !== 0) {
+  if ((bits & PermName.READ) !== 0) {
     return forbidden(
       ForbiddenType.SUBSCRIPTION_FORBIDDEN,
       `the consumer group[${shown(consumerGroup)}] is forbidden for topic[${

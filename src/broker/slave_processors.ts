@@ -35,7 +35,7 @@ export interface SlaveProcessorsPorts {
   >;
 }
 
-/** Codes that change topics and groups. */
+/** Codes that change topics, groups or positions on a master only. */
 export const MASTER_CODES = [
   RequestCode.UPDATE_AND_CREATE_TOPIC,
   RequestCode.UPDATE_AND_CREATE_TOPIC_LIST,
@@ -43,6 +43,8 @@ export const MASTER_CODES = [
   RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP,
   RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST,
   RequestCode.DELETE_SUBSCRIPTIONGROUP,
+  RequestCode.CLONE_GROUP_OFFSET,
+  RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN,
 ];
 
 /** Puts them before the processors of `table`. */

@@ -42,7 +42,7 @@ export class SubscriptionGroupManager {
   readonly #config: ConfigManager;
   #file: TableFile<SubscriptionGroupConfig>;
   #groups = new Map<string, SubscriptionGroupConfig>();
-  /** Bit sets by group and topic; bit 0 forbids reading. */
+  /** By group and topic: which of PermName's bits the group lacks there. */
   #forbidden = new Map<string, Map<string, number>>();
   /** Created here, on a slave: its clients need them before its master has them. */
   readonly #local = new Set<string>();

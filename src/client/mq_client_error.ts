@@ -33,7 +33,9 @@ export function refusedBy(
   response: RemotingCommand,
 ): MQClientError {
   const { code, remark } = response;
-  const why = remark === null || remark === "" ? "" : `: ${remark}`;
+  // Apache's name servers add lines with addresses of pages to read.
+  const [sentence] = (remark ?? "").split("\n");
+  const why = sentence === "" ? "" : `: ${sentence}`;
   return new MQClientError(
     `${address} refused ${requestCodeName(requestCode)} with ` +
       `${responseCodeName(code)} (${code})${why}`,

@@ -105,6 +105,8 @@ export class NamesrvController implements NamesrvContext {
       hostname: this.#options.bindAddress,
       port: this.#options.listenPort,
     });
+    // What 319 shows is the port in force, also when any was asked for.
+    this.#options = { ...this.#options, listenPort: this.#listener.port };
     this.#timer = this.#ports.clock.every(TICK_MS, () => this.#tick());
   }
 

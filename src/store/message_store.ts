@@ -21,7 +21,10 @@ import type {
   MessageStorePorts,
 } from "./message_store_ports.ts";
 import type { PutMessageResult } from "./put_message_result.ts";
-import type { QueryMessageResult } from "./query_message_service.ts";
+import type {
+  QueryMessageResult,
+  QueryMessageService,
+} from "./query_message_service.ts";
 import { finishPendingCut } from "./log_cut.ts";
 import { checkLogFiles } from "./log_file_check.ts";
 import type { RecoveryProgress } from "./recovery_pace.ts";
@@ -212,17 +215,9 @@ export class MessageStore {
   }
 
   /** -1 when there is no such record. */
-  getMessageStoreTimeStamp(
-    topic: string,
-    queueId: number,
-    queueOffset: number,
-  ): Promise<number> {
-    return this.#parts.reading.queryService.getMessageStoreTimeStamp(
-      topic,
-      queueId,
-      queueOffset,
-    );
-  }
+  getMessageStoreTimeStamp: QueryMessageService["getMessageStoreTimeStamp"] = (
+    ...args
+  ) => this.#parts.reading.queryService.getMessageStoreTimeStamp(...args);
 
   selectOneMessageByOffset(phyOffset: number): Promise<Uint8Array | undefined> {
     return this.#parts.reading.queryService.selectOneMessageByOffset(phyOffset);
@@ -243,6 +238,10 @@ export class MessageStore {
       endMs,
     );
   }
+
+  /** Units of a queue, as `QueryMessageService.queueUnits`. */
+  queueUnits: QueryMessageService["queueUnits"] = (...args) =>
+    this.#parts.reading.queryService.queueUnits(...args);
 
   /** True when the record at that place lies within the memory ratio (reference 9.6). */
   checkInMemByConsumeOffset(

@@ -11,6 +11,11 @@ import {
 import type { CommitLog } from "./commit_log.ts";
 import type { ConsumeQueueStore } from "./consume_queue_store.ts";
 import {
+  CONSUME_QUEUE_UNIT_SIZE,
+  type ConsumeQueueUnit,
+  readConsumeQueueUnit,
+} from "./consume_queue_unit.ts";
+import {
   type BoundaryType,
   offsetInQueueByTime,
 } from "./consume_queue_time.ts";
@@ -63,6 +68,27 @@ export class QueryMessageService {
     const unit = this.queues.get(topic, queueId)?.unit(queueOffset);
     if (unit === undefined) return -1;
     return await this.storeTimestampOf(unit.phyOffset, unit.size);
+  }
+
+  /**
+   * At most `count` units of a queue from a queue offset on, fillers among them; none outside of
+   * its files. Undefined when there is no such queue.
+   */
+  async queueUnits(
+    topic: string,
+    queueId: number,
+    queueOffset: number,
+    count: number,
+  ): Promise<ConsumeQueueUnit[] | undefined> {
+    const queue = this.queues.get(topic, queueId);
+    if (queue === undefined) return undefined;
+    const bytes = new Uint8Array(count * CONSUME_QUEUE_UNIT_SIZE);
+    const view = new DataView(bytes.buffer);
+    const read = await queue.readUnitsAsync(queueOffset, bytes);
+    return Array.from(
+      { length: read },
+      (_, index) => readConsumeQueueUnit(view, index * CONSUME_QUEUE_UNIT_SIZE),
+    );
   }
 
   /** Store time of the record; -1 when it is gone. */

@@ -11,6 +11,7 @@ import { PullRequestHoldService } from "../../src/broker/pull_request_hold_servi
 import { FilterFactory } from "../../src/filter/filter_factory.ts";
 import { buildSubscriptionData } from "../../src/model/filter_api.ts";
 import type { SubscriptionData } from "../../src/model/subscription_data.ts";
+import { PermName } from "../../src/model/topic_config.ts";
 import {
   encodePullMessageRequestHeader,
   type PullMessageRequestHeader,
@@ -275,9 +276,14 @@ test("PullMessageProcessor refuses in the order of the reference", () => {
   assertEquals(refused(broadcasting, noSub), [16, "4"]);
   const forbidden = (it: Site) => {
     known(it);
-    it.groups.forbidden = 1;
+    it.groups.forbidden = PermName.READ;
   };
   assertEquals(refused(forbidden, noSub), [16, "5"]);
+  const notToWrite = (it: Site) => {
+    known(it);
+    it.groups.forbidden = PermName.WRITE;
+  };
+  assertEquals(refused(notToWrite, noSub), refused(known, noSub));
   const subscribed = (it: Site) => {
     known(it);
     it.subscription = buildSubscriptionData("T", "A", "TAG", 5);

@@ -67,6 +67,8 @@ export class ApacheProcess {
   constructor(options: ApacheProcessOptions) {
     this.#child = spawn("java", javaArguments(options), {
       stdio: ["ignore", "pipe", "pipe"],
+      // Tools write files where they stand.
+      cwd: options.home,
       env: { ...process.env, ROCKETMQ_HOME: options.home },
     });
     this.#child.stdout!.on("data", (bytes) => this.stdout += bytes);

@@ -148,7 +148,12 @@ describe("NamesrvController", () => {
       [[0, "10.0.0.1:10911"], [1, "10.0.0.2:10911"]],
     );
     JSON.parse(text(route));
-    assertEquals((await site.ask(client, 105, { topic: "no" })).code, 17);
+    const unknown = await site.ask(client, 105, { topic: "no" });
+    assertEquals([unknown.code, unknown.remark], [
+      17,
+      "No topic route info in name server for the topic: no\n" +
+      "See https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details.",
+    ]);
     await broker.close();
     await until(() => site.namesrv.routeInfoManager.liveBrokerCount === 0);
     const gone = await site.ask(client, 105, topic);
@@ -272,6 +277,8 @@ describe("NamesrvController", () => {
     assertEquals((await site.ask(client, 219, entry)).code, 22);
     const shown = text(await site.ask(client, 319));
     assert(shown.includes("orderMessageEnable=true\n"));
+    const { port } = site.namesrv.listener;
+    assert(shown.includes(`listenPort=${port}\n`), shown);
     const update = (it: string) =>
       site.ask(client, 318, {}, new TextEncoder().encode(it));
     assertEquals((await update("enableAllTopicList=false\n")).code, 0);

@@ -112,7 +112,8 @@ function connectionOf(client: ClientChannelInfo): ClientConnection {
 function producerInfoOf(client: ClientChannelInfo): ProducerInfo {
   return {
     clientId: client.clientId,
-    remoteIP: client.connection.remoteAddress,
+    // Java writes its socket address there, which begins with the empty name of the host.
+    remoteIP: `/${client.connection.remoteAddress}`,
     language: client.language,
     version: client.version,
     lastUpdateTimestamp: client.lastUpdateTimestamp,

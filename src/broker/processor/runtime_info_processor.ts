@@ -1,4 +1,5 @@
 /** GET_BROKER_RUNTIME_INFO (28): the table that tools and slaves read (reference 2.10). */
+import { javaDouble } from "../../base/java_double.ts";
 import type { Clock } from "../../io/clock.ts";
 import { decodeMessageRecord } from "../../model/message_record.ts";
 import { TopicNames } from "../../model/topic_names.ts";
@@ -130,7 +131,7 @@ function statsInfo(
     putMessageFailedTimes: putFailedCount,
     putMessageSizeTotal: putBytes,
     putMessageDistributeTime: brokerStats.putTimes.distribution(),
-    putMessageAverageSize: putBytes / putTimesTotal,
+    putMessageAverageSize: javaDouble(putBytes / putTimesTotal),
     // As in Java, where nothing sets it.
     dispatchMaxBuffer: 0,
     getMessageEntireTimeMax: pull.timeMaxMs,
@@ -151,7 +152,9 @@ function diskInfo(deps: RuntimeInfoDeps): Record<string, string> {
   let capacity = "Total : unknown, Free : unknown.";
   try {
     const { totalBytes, freeBytes } = deps.diskSpace();
-    ratio = String(totalBytes > 0 ? (totalBytes - freeBytes) / totalBytes : 0);
+    ratio = javaDouble(
+      totalBytes > 0 ? (totalBytes - freeBytes) / totalBytes : 0,
+    );
     capacity = `Total : ${humanReadableByteCount(totalBytes)}, ` +
       `Free : ${humanReadableByteCount(freeBytes)}.`;
   } catch {

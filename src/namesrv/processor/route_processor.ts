@@ -71,6 +71,9 @@ function getRouteInfo(
   return success(encodeTopicRouteData(route));
 }
 
+/** Apache's name servers tell it with this answer; tools add an address of their own otherwise. */
+const FAQ = "https://rocketmq.apache.org/docs/bestPractice/06FAQ";
+
 /** Before the first broker came, a topic is unknown rather than absent. */
 function noRoute(namesrv: NamesrvContext, topic: string): RemotingCommand {
   const { hasEverRegistered, liveBrokerCount } = namesrv.routeInfoManager;
@@ -82,7 +85,9 @@ function noRoute(namesrv: NamesrvContext, topic: string): RemotingCommand {
     : "";
   return createResponse(
     ResponseCode.TOPIC_NOT_EXIST,
-    `No topic route info in name server for the topic: ${shown(topic)}${hint}`,
+    `No topic route info in name server for the topic: ${
+      shown(topic)
+    }${hint}\nSee ${FAQ} for further details.`,
   );
 }
 

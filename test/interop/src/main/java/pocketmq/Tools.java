@@ -3,7 +3,10 @@ package pocketmq;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 
-/** Runs several mqadmin commands in one JVM; arguments: commands, each behind a "--". */
+/**
+ * Runs several mqadmin commands in one JVM; arguments: commands, each behind a "--". Those that
+ * begin with "@" are for the clients that live between commands.
+ */
 public final class Tools {
     /** Printed before each command's output. */
     static final String MARK = "==== mqadmin ";
@@ -18,15 +21,21 @@ public final class Tools {
             .filter(it -> it.getName().equals("main0"))
             .findFirst()
             .get();
+        ToolEnds.hurry(Thread.currentThread());
+        ToolClients clients = new ToolClients();
         int from = 0;
         while (from < args.length) {
             int to = from + 1;
             while (to < args.length && !args[to].equals("--")) {
                 to++;
             }
-            String[] command = Arrays.copyOfRange(args, from + 1, to);
-            System.out.println("\n" + MARK + command[0]);
-            main0.invoke(null, command, null);
+            String[] command = Arrays.stream(args, from + 1, to).map(clients::resolve).toArray(String[]::new);
+            System.out.println("\n" + MARK + command[0] + " " + System.currentTimeMillis());
+            if (command[0].startsWith("@")) {
+                clients.run(command);
+            } else {
+                main0.invoke(null, command, null);
+            }
             from = to;
         }
         System.out.flush();

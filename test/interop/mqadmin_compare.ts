@@ -1,0 +1,122 @@
+/** What two clusters printed, without what differs by nature, and the lines that differ then. */
+
+/** What differs between any two runs, and what stands for it. In this order. */
+const MASKS: readonly (readonly [RegExp, string])[] = [
+  [/\d{4}-\d\d-\d\d[ T#]\d\d:\d\d:\d\d([,.:]\d{3})?/g, "TIME"],
+  [/\b(1[78]\d{11}|20\d{12}|20\d{15})\b/g, "TIME"],
+  [/\[ \d+ days, .*seconds \]/g, "TIME"],
+  [/(putMessageDistributeTime ?:).*$/g, "$1 TIMES"],
+  [/(\w+Tps ?:).*$/g, "$1 RATES"],
+  [/((remainHowManyDataToFlush|dispatchBehindBytes) ?:).*$/g, "$1 BYTES"],
+  [/((spentTimeMills|rt)=)\d+/g, "$1TIME"],
+  [/(\w+EntireTimeMax *: )\d+/g, "$1TIME"],
+  [/((delay|lastPull|lastConsume)\w*"?:)\d+/g, "$1TIME"],
+  [/\b[0-9A-F]{32}\b/g, "ID"],
+  [/(@|\$\$Lambda\$\d+\/0x)[0-9a-f]{6,16}\b/g, "$1HASH"],
+  [/Lambda\$\d+/g, "Lambda"],
+  [/\d+\.\d+\.\d+\.\d+:\d+/g, "ADDRESS"],
+  [/\d+\.\d+\.\d+\.\d+/g, "HOST"],
+  [/((?:l|L)istenPort = )\d+/g, "$1PORT"],
+  [/\/[\w./-]*pocketmq-\w+[\w./-]*/g, "PATH"],
+  [/\bV\d+_\d+_\d+\b/g, "VERSION"],
+  [/(version"?[:=] ?)\d+/gi, "$1ORDINAL"],
+  [/-?\b\d+\.\d+(E-?\d+)?%?( +\d+\.\d+(E-?\d+)?)*/g, "RATE"],
+  // 5.x stores MSG_REGION, TRACE_ON and WAIT with each message, 4.9 no separator at the end.
+  [/MSG_REGION=DefaultRegion, |, WAIT=true|, TRACE_ON=true/g, ""],
+  [/((?:store|physic)Size=)\d+/g, "$1SIZE"],
+  [/((?:commitLog|physic)Offset=|CommitLog Offset: +|@)\d+$/g, "$1OFFSET"],
+  [/((?:commitLog|physic)Offset=)\d+/g, "$1OFFSET"],
+  [/((commitLogMaxOffset|putMessageSizeTotal) *: )\d+/g, "$1SIZE"],
+];
+
+/** Where a stack is reflected upon, or how deep, says nothing. */
+const STACK_LINE = /^\s*(at \S+\(.*\)|\.\.\. \d+ more)$/;
+/** 4.9 gives a new group position 0 in its empty retry queue, when its client gets there; 5.x none. */
+const RETRY_ROW = /^%RETRY%cmp-group broker-a 0 /;
+const SETTING = /^(\w+) =( .*)?$/;
+
+/** A command and what it printed. */
+export type Printed = readonly [readonly string[], string];
+
+/** By command the lines that differ; commands without a difference are left out. */
+export function comparison(
+  apache: readonly Printed[],
+  ours: readonly Printed[],
+): string {
+  const counts = new Map<string, number>();
+  const blocks = apache.map(([command, theirs], at) => {
+    const label = masked(
+      command.filter((it, index) => it !== "-n" && command[index - 1] !== "-n")
+        .join(" "),
+    );
+    const count = (counts.get(label) ?? 0) + 1;
+    counts.set(label, count);
+    const name = count === 1 ? label : `${label} (${count})`;
+    return [name, ...differences(linesOf(theirs), linesOf(ours[at]![1]))];
+  });
+  return blocks.filter((it) => it.length > 1)
+    .map((it) => it.join("\n")).join("\n\n");
+}
+
+/** A list of differences without the lines that say why. */
+export function withoutReasons(listed: string): string {
+  return listed.split("\n").filter((it) => !it.startsWith("#"))
+    .join("\n").trim();
+}
+
+/** `found` with the reasons that `listed` gives for the same commands. */
+export function withReasons(found: string, listed: string): string {
+  const reasons = new Map(
+    listed.split("\n\n").map((block): [string, string[]] => {
+      const lines = block.split("\n");
+      const why = lines.filter((it) => it.startsWith("#"));
+      return [lines[why.length] ?? "", why];
+    }),
+  );
+  return found.split("\n\n").map((block) => {
+    const [command] = block.split("\n");
+    return [...reasons.get(command!) ?? ["# ?"], block].join("\n");
+  }).join("\n\n");
+}
+
+/**
+ * `- line` only Apache printed, `+ line` only ours; the order of lines does not count, nor do
+ * settings that only one of them has.
+ */
+function differences(apache: string[], ours: string[]): string[] {
+  return [
+    ...known(without(apache, ours), ours).map((it) => `- ${it}`),
+    ...known(without(ours, apache), apache).map((it) => `+ ${it}`),
+  ];
+}
+
+/** Without settings that the other one does not have. */
+function known(lines: string[], others: string[]): string[] {
+  const names = new Set(others.map((it) => SETTING.exec(it)?.[1]));
+  return lines.filter((it) => {
+    const name = SETTING.exec(it)?.[1];
+    return name === undefined || names.has(name);
+  });
+}
+
+function linesOf(output: string): string[] {
+  return output.split("\n").filter((it) => !STACK_LINE.test(it)).map(masked)
+    .filter((it) => it !== "" && !RETRY_ROW.test(it));
+}
+
+function masked(line: string): string {
+  let text = line.replaceAll(/\s+/g, " ").trim();
+  for (const [pattern, name] of MASKS) text = text.replaceAll(pattern, name);
+  return text.trim();
+}
+
+/** The lines of `a` that `b` does not have as often. */
+function without(a: string[], b: string[]): string[] {
+  const left = new Map<string, number>();
+  for (const it of b) left.set(it, (left.get(it) ?? 0) + 1);
+  return a.filter((it) => {
+    const count = left.get(it) ?? 0;
+    left.set(it, count - 1);
+    return count <= 0;
+  });
+}

@@ -1,0 +1,173 @@
+/** The one sequence of mqadmin commands that an Apache cluster and ours are compared by. */
+
+/** A name server with one broker. */
+export interface ComparedCluster {
+  readonly namesrv: string;
+  readonly broker: string;
+  /** Of the tool. */
+  readonly version: string;
+}
+
+const TOPIC = "CmpTopic";
+const GROUP = "cmp-group";
+const CLIENT = "127.0.0.1@tool-consumer";
+const MESSAGES = 12;
+const QUEUES = 4;
+
+/** Of the tools' API, where no command makes the call. */
+function calls({ namesrv, broker }: ComparedCluster): string[][] {
+  const call = (method: string, ...values: string[]) => [
+    "@call",
+    `namesrv=${namesrv}`,
+    `method=${method}`,
+    `values=${values.join(",")}`,
+  ];
+  return [
+    call("queryTopicConsumeByWho", TOPIC),
+    call("queryConsumeTimeSpan", TOPIC, GROUP),
+    call("getConsumeStatus", TOPIC, GROUP, CLIENT),
+    call("getConsumeStatus", TOPIC, GROUP, ""),
+    call("cloneGroupOffset", GROUP, "called-group", TOPIC, "true"),
+    call("examineConsumeStats", "called-group", TOPIC),
+    call("fetchTopicsByCLuster", "DefaultCluster"),
+    call("queryTopicsByConsumer", GROUP),
+    call("querySubscription", GROUP, TOPIC),
+    call("examineTopicConfig", broker, TOPIC),
+    call("examineTopicConfig", broker, "NoTopic"),
+    call("examineSubscriptionGroupConfig", broker, GROUP),
+    call("updateAndGetGroupReadForbidden", broker, GROUP, TOPIC, "false"),
+    call("updateAndGetGroupReadForbidden", broker, GROUP, TOPIC, "true"),
+  ];
+}
+
+/** Waits for the count of a topic or group: samples are taken every 10 s. */
+function counted(
+  { namesrv, broker }: ComparedCluster,
+  name: string,
+  key: string,
+  sum: number,
+): string[] {
+  return ["@call", `namesrv=${namesrv}`, "method=viewBrokerStatsData"]
+    .concat(`values=${broker},${name},${key}`, `until="sum":${sum},`);
+}
+
+/** Commands in order; "@" ones are for the clients beside the tool (`ToolClients.java`). */
+export function mqadminSequence(cluster: ComparedCluster): string[][] {
+  const n = ["-n", cluster.namesrv];
+  const b = ["-b", cluster.broker];
+  const topic = ["-t", TOPIC];
+  const group = ["-g", GROUP];
+  // Newer tools ask for the topic of an id, too.
+  const isOld = cluster.version.startsWith("4.");
+  const byId = isOld ? [] : topic;
+  const at = ["-b", "broker-a", "-i"];
+  const administration = [
+    ["updateTopic", ...b, "-t", "MadeTopic", "-r", "3", "-w", "2"],
+    ["updateTopic", "-c", "DefaultCluster", ...topic, "-r", "4", "-w", "4"],
+    ["updateTopic", ...b, "-t", "bad topic", "-r", "1", "-w", "1"],
+    ["updateTopicPerm", ...b, "-t", "MadeTopic", "-p", "4"],
+    ["updateSubGroup", ...b, ...group],
+    ["updateSubGroup", ...b, "-g", "clone-group"],
+    ["topicList"],
+    ["topicList", "-c"],
+    ["topicRoute", ...topic],
+    ["topicRoute", "-t", "MadeTopic"],
+    ["topicRoute", "-t", "NoTopic"],
+    ["topicClusterList", ...topic],
+    ["allocateMQ", ...topic, "-i", "10.0.0.1,10.0.0.2"],
+  ];
+  const messages = [
+    ["@produce", "group=cmp-producers", `namesrv=${cluster.namesrv}`]
+      .concat(`topic=${TOPIC}`, "broker=broker-a", `count=${MESSAGES}`)
+      .concat(`queues=${QUEUES}`),
+    ["sendMessage", ...topic, "-p", "by hand", "-k", "hand", "-c", "TagH"]
+      .concat(...at, "3"),
+    ["topicStatus", ...topic],
+    ["printMsg", ...topic, "-d", "true"],
+    ["printMsgByQueue", ...topic, "-a", "broker-a", "-i", "1"]
+      .concat("-p", "true", "-d", "true", "-f", "true"),
+    ["queryMsgByOffset", ...topic, ...at, "2", "-o", "1"],
+    ["queryMsgByOffset", ...topic, ...at, "2", "-o", "99"],
+    ["queryMsgById", ...byId, "-i", "$offset5"],
+    ["queryMsgByKey", ...topic, "-k", "key7"],
+    ["queryMsgByKey", ...topic, "-k", "nobody"],
+    ["queryMsgByUniqueKey", ...topic, "-i", "$uniq4"],
+    ["queryCq", ...topic, "-q", "1", "-i", "1", "-c", "2"],
+    ["consumeMessage", ...topic, "-b", "broker-a", "-i", "0", "-o", "0"]
+      .concat("-c", "2"),
+  ];
+  const members = [
+    ["@consume", `group=${GROUP}`, `namesrv=${cluster.namesrv}`]
+      .concat(`topic=${TOPIC}`, `count=${MESSAGES + 1}`),
+    ["@commit", `topic=${TOPIC}`, `count=${MESSAGES + 1}`],
+    ["consumerProgress", ...group],
+    ["consumerProgress"],
+    ["consumerProgress", "-g", "no-group"],
+    ["consumerConnection", ...group],
+    ["consumerConnection", "-g", "no-group"],
+    ["producerConnection", "-g", "cmp-producers", ...topic],
+    ["producerConnection", "-g", "no-group", ...topic],
+    ["consumerStatus", ...group],
+    ["consumerStatus", ...group, "-i", CLIENT],
+    ["queryCq", ...topic, "-q", "0", "-i", "0", "-c", "1", ...group],
+    ["queryCq", ...topic, "-q", "0", "-i", "0", "-c", "1", "-g", "no-group"],
+    ["queryMsgById", ...byId, "-i", "$offset6", ...group, "-d", CLIENT],
+    // 4.9's takes 24 s for it, of Apache's cluster as of ours.
+    ...(isOld ? [] : [
+      ["queryMsgByUniqueKey", ...topic, "-i", "$uniq6", ...group]
+        .concat("-d", CLIENT),
+    ]),
+    ["brokerConsumeStats", ...b],
+    ["producer", ...b],
+    ["cloneGroupOffset", "-s", GROUP, "-d", "clone-group", ...topic]
+      .concat("-o", "true"),
+    ["consumerProgress", "-g", "clone-group"],
+    ...calls(cluster),
+    ["@leave"],
+    ["consumerConnection", ...group],
+    ["resetOffsetByTime", ...group, ...topic, "-s", "0"],
+    ["consumerProgress", ...group],
+    ["skipAccumulatedMessage", ...group, ...topic],
+    ["consumerProgress", ...group],
+    ["getConsumerConfig", ...group],
+  ];
+  const servers = [
+    ["clusterList"],
+    ["clusterList", "-m"],
+    ["brokerStatus", ...b],
+    ["getBrokerConfig", ...b],
+    ["updateBrokerConfig", ...b, "-k", "fileReservedTime", "-v", "71"],
+    ["sendMsgStatus", "-b", "broker-a", "-c", "1"],
+    ["cleanExpiredCQ", ...b],
+    ["cleanUnusedTopic", ...b],
+    ["deleteExpiredCommitLog", ...b],
+    ["getNamesrvConfig"],
+    ["updateNamesrvConfig", "-k", "orderMessageEnable", "-v", "true"],
+    ["updateKvConfig", "-s", "space", "-k", "key", "-v", "value"],
+    ["deleteKvConfig", "-s", "space", "-k", "key"],
+    ["updateOrderConf", ...topic, "-m", "put", "-v", "broker-a:4"],
+    ["updateOrderConf", ...topic, "-m", "get"],
+    ["topicRoute", ...topic],
+    ["updateOrderConf", ...topic, "-m", "delete"],
+    ["wipeWritePerm", "-b", "broker-a"],
+    ["topicRoute", ...topic],
+    ["addWritePerm", "-b", "broker-a"],
+    ["topicRoute", ...topic],
+    ["wipeWritePerm", "-b", "no-broker"],
+  ];
+  const deletions = [
+    counted(cluster, "GROUP_GET_NUMS", `${TOPIC}@${GROUP}`, MESSAGES + 1),
+    counted(cluster, "TOPIC_PUT_NUMS", "broker-a", 2),
+    ["statsAll"],
+    ["statsAll", ...topic],
+    ["deleteSubGroup", ...b, "-g", "clone-group"],
+    ["deleteSubGroup", ...b, ...group, "-r", "true"],
+    ["consumerProgress", ...group],
+    ["deleteTopic", ...topic, "-c", "DefaultCluster"],
+    ["topicRoute", ...topic],
+    ["topicList"],
+    ["@close"],
+  ];
+  const own = [administration, messages, members, servers, deletions].flat();
+  return own.map((it) => it[0]!.startsWith("@") ? it : [...it, ...n]);
+}
