@@ -1,5 +1,6 @@
 import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { FileError } from "../../src/io/file_system.ts";
 import { MessageStore } from "../../src/store/message_store.ts";
 import { StoreStartError } from "../../src/store/store_start_error.ts";
 import { brokerInner, encodeRecord } from "../model/message_fixture.ts";
@@ -243,6 +244,25 @@ test("A store in use, or in a folder that cannot be written, does not start", as
   assert(readOnly.message.includes("cannot be written"));
   site.disk.faults.isReadOnly = false;
   await (await site.open()).shutdown();
+});
+
+test("67: a lock file that was left is no obstacle, one of another user is named at once", async () => {
+  const site = new StoreSite();
+  const path = `${ROOT}/lock`;
+  for (const left of ["lock", "", "12345 of a process that is gone"]) {
+    await filled(site, 1);
+    site.disk.kill();
+    site.disk.remove(path);
+    site.disk.plant(path, bytesOf(left));
+    await (await site.open()).shutdown();
+  }
+  const { disk } = site;
+  disk.lock = () => {
+    throw new FileError(`Cannot lock ${path}: EACCES`, "denied", path);
+  };
+  const error = await assertRejects(() => site.open(), StoreStartError);
+  assert(error.message.includes(`${path}: EACCES`), error.message);
+  assert(error.cure.includes("change its owner"));
 });
 
 for (const folder of ["", "/commitlog", "/config", "/consumequeue", "/index"]) {
