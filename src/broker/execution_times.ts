@@ -7,7 +7,7 @@ import { ResponseCode } from "../protocol/response_code.ts";
 import { HELD, type RequestProcessor } from "../remoting/request_processor.ts";
 
 /** Milliseconds; those of RocketMQ's rocketmq_topic_create_execution_time. */
-const BOUNDS_MS = Object.freeze([10, 100, 1_000, 3_000, 5_000]);
+const BOUNDS_MS = Float64Array.of(10, 100, 1_000, 3_000, 5_000);
 
 /** Executions of one kind. */
 export class ExecutionTime {

@@ -36,19 +36,23 @@ export const STATS_SPANS: Readonly<
 const COLUMNS = 4;
 const NOTHING: StatsSnapshot = Object.freeze({ sum: 0, tps: 0, avgpt: 0 });
 
-/** The last samples of one span. */
+/** The last samples of one span; room is taken as they come, for there are many items. */
 class Samples {
-  readonly #values: Float64Array;
+  readonly #values: number[] = [];
   readonly #max: number;
   #count = 0;
 
   constructor(max: number) {
     this.#max = max;
-    this.#values = new Float64Array(max * COLUMNS);
   }
 
-  add(...values: readonly number[]): void {
-    this.#values.set(values, (this.#count % this.#max) * COLUMNS);
+  add(timeMs: number, times: number, nums: number, bytes: number): void {
+    const values = this.#values;
+    const at = (this.#count % this.#max) * COLUMNS;
+    values[at] = timeMs;
+    values[at + 1] = times;
+    values[at + 2] = nums;
+    values[at + 3] = bytes;
     this.#count++;
   }
 
@@ -78,7 +82,7 @@ export class StatsItem {
   #bytes = 0;
   #samples: Partial<Record<StatsSpan, Samples>> = {};
   /** Where samples begin: time, requests, messages, bytes. */
-  #start: readonly number[];
+  #start: readonly [number, number, number, number];
   #sampledMs: number;
   #isAsleep = false;
 
@@ -117,7 +121,7 @@ export class StatsItem {
     if (samples === undefined) {
       samples = this.#samples[span] = new Samples(STATS_SPANS[span].samples);
       // The first item of a broker begins with its first sample.
-      if (this.#start[0]! < monotonicMs) samples.add(...this.#start);
+      if (this.#start[0] < monotonicMs) samples.add(...this.#start);
     }
     samples.add(monotonicMs, this.#times, this.#nums, this.#bytes);
     this.#sampledMs = monotonicMs;

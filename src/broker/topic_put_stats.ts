@@ -14,14 +14,14 @@ export const MESSAGE_TYPES = [
 export type MessageType = typeof MESSAGE_TYPES[number];
 
 /** Bytes of a record; those of RocketMQ's rocketmq_message_size. */
-const SIZE_BOUNDS = Object.freeze([
+const SIZE_BOUNDS = Float64Array.of(
   1024,
   4 * 1024,
   512 * 1024,
   1024 * 1024,
   2 * 1024 * 1024,
   4 * 1024 * 1024,
-]);
+);
 
 /** Messages of one type. */
 export class MessageTraffic {

@@ -8,7 +8,7 @@
 import { Histogram } from "../base/histogram.ts";
 
 /** Milliseconds; those of RocketMQ's rocketmq_rpc_latency. */
-const LATENCY_BOUNDS_MS = Object.freeze([
+const LATENCY_BOUNDS_MS = Float64Array.of(
   1,
   3,
   5,
@@ -18,7 +18,7 @@ const LATENCY_BOUNDS_MS = Object.freeze([
   1_000,
   2_000,
   3_000,
-]);
+);
 
 /** What became of an answer. */
 export type RpcResult = "success" | "oneway" | "write_channel_failed";
