@@ -97,10 +97,8 @@ async function writeClean(
   await content.createTables(client);
   await content.send(client, CLEAN_COUNT);
   await content.sendBatch(client);
-  if (broker instanceof ApacheBroker) {
-    await content.sendDelayed(client);
-    await content.sendTransaction(client);
-  }
+  await content.sendTransaction(client);
+  if (broker instanceof ApacheBroker) await content.sendDelayed(client);
   await content.commit(client);
   const tables = await metadataTables(broker.address);
   client.close();

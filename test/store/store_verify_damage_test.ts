@@ -4,6 +4,7 @@ import { dumpStore } from "../../src/store/store_dump.ts";
 import { inspectStore } from "../../src/store/store_inspect.ts";
 import { verifyStore } from "../../src/store/store_verify.ts";
 import { indexKeyHash } from "../../src/store/index_key.ts";
+import { SimRandom } from "../sim/sim_random.ts";
 import type { MemoryFileSystem } from "./memory_file_system.ts";
 import { ROOT } from "./message_store_fixture.ts";
 import {
@@ -139,6 +140,30 @@ test("verifyStore() finds the only file of a queue, or of the log, to be cut", a
     change(fileSystem, path, (bytes) => bytes.subarray(0, size));
     const finding = only(await findingsOf(fileSystem), "wrong-size");
     assertEquals([finding.path, finding.offset], [path, size]);
+  }
+});
+
+test("verifyStore(), inspectStore() and dumpStore() survive whatever lies in the files", async () => {
+  const random = new SimRandom(60);
+  for (let round = 0; round < 150; round++) {
+    const fileSystem = await makeStore(random.oneIn(2), {}, FEW);
+    const paths = [...fileSystem.files.keys()].filter((it) =>
+      /consumequeue|commitlog|index|checkpoint/.test(it)
+    );
+    const path = paths[random.nextInt(paths.length)]!;
+    change(fileSystem, path, (bytes) => {
+      if (random.oneIn(4)) {
+        return bytes.subarray(0, random.nextInt(bytes.length));
+      }
+      const from = random.nextInt(bytes.length);
+      const to = Math.min(bytes.length, from + 1 + random.nextInt(200));
+      bytes.set(random.bytes(to - from), from);
+      return bytes;
+    });
+    await verifyStore(fileSystem, ROOT);
+    await inspectStore(fileSystem, ROOT);
+    for await (const _ of dumpStore(fileSystem, ROOT));
+    assertEquals(fileSystem.openCount, 0);
   }
 });
 
