@@ -9,11 +9,12 @@ import {
   decodeMessageRecord,
 } from "../../src/model/message_record.ts";
 import { indexKeyHash } from "../../src/store/index_key.ts";
-import { SMALL_FILES } from "./apache_broker.ts";
 
 const HEADER_SIZE = 40;
 const SLOT_SIZE = 4;
 const ENTRY_SIZE = 20;
+/** A slot and its four entries, as every test sets them. */
+const SLOT_AND_ENTRIES_SIZE = SLOT_SIZE + 4 * ENTRY_SIZE;
 
 /** The common range of two logs. */
 export interface ComparedLog {
@@ -79,11 +80,11 @@ function readEntries(
   const folder = `${storePath}/index`;
   const entries = new Set<string>();
   if (!existsSync(folder)) return entries;
-  const slots = Number(SMALL_FILES.maxHashSlotNum) * SLOT_SIZE;
   for (const name of readdirSync(folder).filter((it) => /^\d{17}$/.test(it))) {
     const bytes = readFileSync(`${folder}/${name}`);
+    const slotCount = (bytes.length - HEADER_SIZE) / SLOT_AND_ENTRIES_SIZE;
     // Entry 0 is unused.
-    let at = HEADER_SIZE + slots + ENTRY_SIZE;
+    let at = HEADER_SIZE + slotCount * SLOT_SIZE + ENTRY_SIZE;
     for (; at + ENTRY_SIZE <= bytes.length; at += ENTRY_SIZE) {
       const keyHash = bytes.readInt32BE(at);
       const phyOffset = Number(bytes.readBigInt64BE(at + 4));

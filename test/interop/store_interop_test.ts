@@ -4,13 +4,13 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { test } from "node:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { RawClient } from "../support/raw_client.ts";
 import {
   checkDamages,
   checkDeletedBeginning,
 } from "../support/store_damage.ts";
-import { ApacheBroker } from "./apache_broker.ts";
+import { ApacheBroker, SMALL_FILES } from "./apache_broker.ts";
 import {
   type InteropSite,
   startNamesrv,
@@ -34,6 +34,12 @@ import { APACHE_SERVER_VERSIONS, driverVersionOf } from "./versions.ts";
 const CLEAN_COUNT = 2_400;
 /** More than the rest of a file holds: Apache has made the next one ahead then. */
 const KILLED_COUNT = 2_400;
+/** Index files roll too. */
+const FILE_SIZES = {
+  ...SMALL_FILES,
+  maxHashSlotNum: "1000",
+  maxIndexNum: "4000",
+};
 /** Queues, index and checkpoint are made durable so often, and not once a minute. */
 const OFTEN = { flushConsumeQueueThoroughInterval: "500" };
 
@@ -64,7 +70,14 @@ test("stores of Apache's brokers and of ours are opened by the other, clean and 
 async function apacheToOurs(site: InteropSite, version: string) {
   const folder = `${site.folder}/apache-${version}`;
   const start = () =>
-    site.own(ApacheBroker.start({ version, folder, namesrv: "" }));
+    site.own(
+      ApacheBroker.start({
+        version,
+        folder,
+        namesrv: "",
+        fileSizes: FILE_SIZES,
+      }),
+    );
   const clean = await writeClean(site, await start(), folder);
   const [killed] = await Promise.all([
     start().then((it) => writeKilled(site, it, folder, clean)),
@@ -78,7 +91,14 @@ async function apacheToOurs(site: InteropSite, version: string) {
 async function oursToApache(site: InteropSite, version: string) {
   const folder = `${site.folder}/ours-${version}`;
   const start = (settings = {}) =>
-    site.own(OurBroker.start({ folder, namesrv: "", settings }));
+    site.own(
+      OurBroker.start({
+        folder,
+        namesrv: "",
+        fileSizes: FILE_SIZES,
+        settings,
+      }),
+    );
   const clean = await writeClean(site, await start(), folder);
   const killed = await writeKilled(site, await start(OFTEN), folder, clean);
   await opensAtApache(site, version, `${folder}-clean`, clean, true);
@@ -108,6 +128,7 @@ async function writeClean(
   const path = copyStore(storePath, `${folder}-clean-copy`);
   const found = await verifySound(path);
   assert(found >= content.messages.length, `${path}: ${found}`);
+  assert(readdirSync(`${path}/index`).length > 1, "one index file only");
   assertEquals(compareStores(storePath, path).differences, [], site.folder);
   return { path, content: content.copy(), tables, listenPort };
 }
@@ -189,7 +210,11 @@ async function ourRebuild(
   removeDerived(store);
   // Nothing is left that tells the sizes of queues and index.
   const broker = await site.own(
-    OurBroker.start({ folder: `${folder}-rebuilt`, namesrv: "" }),
+    OurBroker.start({
+      folder: `${folder}-rebuilt`,
+      namesrv: "",
+      fileSizes: FILE_SIZES,
+    }),
   );
   assertEquals(await broker.stop(), 0);
   assertEquals(derivedDifferences(path, store), []);
