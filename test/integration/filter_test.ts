@@ -169,7 +169,7 @@ async function hostile(client: RawClient): Promise<void> {
   assertEquals((await pull(client, 0, 9)).code, 0);
 }
 
-/** The file brings the filter back before its group has sent a heartbeat. */
+/** The file has the filter, and its group goes on with it. */
 async function restarted(site: Site): Promise<void> {
   const file = `${site.storePath}/config/consumerFilter.json`;
   const json = JSON.parse(readFileSync(file, "utf8"));
