@@ -29,6 +29,10 @@ export interface GrowthSize {
 /** What it costs; milliseconds and bytes. */
 export interface GrowthFigures {
   readonly emptyStartMs: number;
+  /** One message for each queue of topics that are not there. */
+  readonly createMs: number;
+  /** The same when they are. */
+  readonly writeMs: number;
   readonly killedStartMs: number;
   readonly cleanStartMs: number;
   readonly stopMs: number;
@@ -61,11 +65,11 @@ export async function growthFigures(
   const held: RawClient[] = [];
   try {
     const emptyStartMs = broker.ready.ms;
-    await writeEveryQueue(broker, size);
+    const createMs = await writeEveryQueue(broker, size);
     held.push(...await join(broker, size));
     const figures = await measure(broker, size);
     // What is killed has just been written, all over.
-    await writeEveryQueue(broker, size);
+    const writeMs = await writeEveryQueue(broker, size);
     await broker.stop("SIGKILL");
     broker = await start();
     const killedStartMs = broker.ready.ms;
@@ -77,6 +81,8 @@ export async function growthFigures(
     await checkEnds(broker, size, 2);
     return {
       emptyStartMs,
+      createMs,
+      writeMs,
       killedStartMs,
       cleanStartMs: broker.ready.ms,
       stopMs,
@@ -92,11 +98,12 @@ function topicOf(number: number): string {
   return `growth-${number}`;
 }
 
-/** One message for each queue of each topic; a topic that is not there is made by it. */
+/** One message for each queue of each topic; one that is not there is made. Milliseconds. */
 async function writeEveryQueue(
   broker: PocketMQProcess,
   { topics }: GrowthSize,
-): Promise<void> {
+): Promise<number> {
+  const startedAt = performance.now();
   let next = 0;
   const work = async (client: RawClient) => {
     while (next < topics * QUEUES) {
@@ -117,6 +124,7 @@ async function writeEveryQueue(
     await work(client);
     client.close();
   }));
+  return performance.now() - startedAt;
 }
 
 /** Groups with a position in each queue, and members that wait at the end of a queue. */

@@ -24,6 +24,8 @@ const STOP_MS_MAX = 10_000;
 const MIB = 1024 * 1024;
 
 const LINEAR: readonly (keyof GrowthFigures)[] = [
+  "createMs",
+  "writeMs",
   "killedStartMs",
   "cleanStartMs",
   "residentBytes",
