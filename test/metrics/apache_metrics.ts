@@ -62,7 +62,7 @@ export const SHARED: Readonly<
 
 /** Those that are not, by the reason. */
 export const ABSENT: Readonly<Record<string, readonly RegExp[]>> = {
-  "transactions are not here": [
+  "transactions are not measured": [
     /^rocketmq_(commit|rollback)_messages_total$/,
     /^rocketmq_finish_message_latency/,
     /^rocketmq_half_messages$/,
