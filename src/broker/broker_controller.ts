@@ -33,6 +33,7 @@ import { startErrorOf } from "./broker_start_error.ts";
 import type { HAFence } from "./ha_fence.ts";
 import { HAReseed } from "./ha_reseed.ts";
 import type { HARoleRecord } from "./ha_role_file.ts";
+import type { TransactionStats } from "./transaction/transaction_stats.ts";
 
 /** One broker. */
 export class BrokerController {
@@ -184,6 +185,10 @@ export class BrokerController {
   /** Tables and positions of the pair. */
   get metadata(): BrokerMetadata {
     return this.#started().running.metadata;
+  }
+
+  get transactionStats(): TransactionStats {
+    return this.#started().running.processors.transactions.stats;
   }
 
   get remotingServer(): RemotingServer {

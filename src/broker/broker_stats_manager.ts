@@ -94,9 +94,14 @@ export class BrokerStatsManager {
     stats.add(type, nums, bytes);
     (stats.latencies[queueId] ?? this.#latencyOf(stats.latencies, queueId))
       ?.add(elapsedMs, 0);
-    const totals = this.#put ??= this.#newTotals();
-    totals.all.addNums(nums);
-    if (!stats.isSystem) totals.withoutSystem.addNums(nums);
+    this.#countPut(stats, nums);
+  }
+
+  /** A transaction stored its message of `bytes` bytes: it was sent as a half message before. */
+  onCommitted(topic: string, bytes: number): void {
+    const stats = this.#topicOf(topic);
+    stats.item.add(1, bytes);
+    this.#countPut(stats, 1);
   }
 
   /** A pull handed `nums` messages out; it took `elapsedMs`. */
@@ -230,6 +235,12 @@ export class BrokerStatsManager {
     for (const totals of [this.#put, this.#get]) {
       if (totals !== undefined) yield* [totals.all, totals.withoutSystem];
     }
+  }
+
+  #countPut({ isSystem }: TopicPutStats, nums: number): void {
+    const totals = this.#put ??= this.#newTotals();
+    totals.all.addNums(nums);
+    if (!isSystem) totals.withoutSystem.addNums(nums);
   }
 
   #topicOf(topic: string): TopicPutStats {

@@ -13,6 +13,19 @@ export const MESSAGE_TYPES = [
 /** One of them. */
 export type MessageType = typeof MESSAGE_TYPES[number];
 
+/** Who counts sends. */
+export interface SendStats {
+  onPut(
+    topic: string,
+    queueId: number,
+    type: MessageType,
+    nums: number,
+    bytes: number,
+    elapsedMs: number,
+  ): void;
+  onSendToDlq(topic: string, group: string): void;
+}
+
 /** Bytes of a record; those of RocketMQ's rocketmq_message_size. */
 const SIZE_BOUNDS = Float64Array.of(
   1024,

@@ -113,6 +113,7 @@ async function snapshotOf(
     storedTopics: storedTopics(broker),
     groups: groupTraffic(broker, groups),
     deadLetters: deadLetters(broker, groups),
+    transactions: [...broker.transactionStats.topics],
     lags: positions,
     exporter: metricsOfExporterEnable
       ? await exporterSnapshot(running, positions)

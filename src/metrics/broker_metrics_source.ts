@@ -38,6 +38,15 @@ export interface DeadLetterMetrics {
   readonly nums: number;
 }
 
+/** How the transactions of one topic ended. */
+export interface TransactionMetrics {
+  readonly topic: string;
+  readonly committed: number;
+  readonly rolledBack: number;
+  /** Seconds, as in RocketMQ, whatever its unit says. */
+  readonly latencyS: HistogramView;
+}
+
 /** One consumer group on one topic. */
 export interface GroupLagMetrics {
   readonly group: string;
@@ -157,6 +166,7 @@ export interface BrokerMetricsSnapshot {
   readonly storedTopics: readonly StoredTopicMetrics[];
   readonly groups: readonly GroupTrafficMetrics[];
   readonly deadLetters: readonly DeadLetterMetrics[];
+  readonly transactions: readonly TransactionMetrics[];
   readonly lags: readonly GroupLagMetrics[];
   /** The 4.x exporter's; null unless they are wanted. */
   readonly exporter: ExporterSnapshot | null;

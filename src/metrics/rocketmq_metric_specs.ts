@@ -1,7 +1,8 @@
 /**
  * The metrics of RocketMQ 5's broker: its names with the unit that its exporter appends, its
  * types, labels and buckets, so that its dashboards work. Those of features that are not here
- * (POP, timers, transactions, tiered storage, RocksDB, proxy, controller) are missing.
+ * (POP, timers, tiered storage, RocksDB, proxy, controller) are missing, and the number of half
+ * messages, which Apache keeps per topic in a file of its own.
  */
 import type {
   ExecutionTimeMetrics,
@@ -107,6 +108,29 @@ const TRAFFIC: readonly MetricSpec[] = [
     "Messages that became dead letters",
     (it) => it.deadLetters,
     (it) => ({ labels: groupLabels(it), value: it.nums }),
+  ),
+];
+
+const TRANSACTIONS: readonly MetricSpec[] = [
+  rows(
+    "counter",
+    "rocketmq_commit_messages_total",
+    "Transactions that were committed",
+    (it) => it.transactions.filter(({ committed }) => committed > 0),
+    ({ topic, committed }) => ({ labels: { topic }, value: committed }),
+  ),
+  rows(
+    "counter",
+    "rocketmq_rollback_messages_total",
+    "Transactions that were rolled back",
+    (it) => it.transactions.filter(({ rolledBack }) => rolledBack > 0),
+    ({ topic, rolledBack }) => ({ labels: { topic }, value: rolledBack }),
+  ),
+  histogram(
+    "rocketmq_finish_message_latency_milliseconds",
+    "Seconds (RocketMQ says milliseconds, and counts these) until a transaction was committed",
+    (it) => it.transactions.filter(({ committed }) => committed > 0),
+    ({ topic, latencyS }) => ({ labels: { topic }, histogram: latencyS }),
   ),
 ];
 
@@ -241,6 +265,7 @@ const STORE: readonly MetricSpec[] = [
 export const ROCKETMQ_METRICS: readonly MetricSpec[] = [
   ...BROKER,
   ...TRAFFIC,
+  ...TRANSACTIONS,
   ...REQUESTS,
   ...LAGS,
   ...STORE,

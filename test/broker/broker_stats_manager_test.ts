@@ -92,6 +92,17 @@ test("BrokerStatsManager shows what was given up and what became a dead letter",
   assertEquals([...stats.groups()].map((it) => it.toDlq), [1]);
 });
 
+test("BrokerStatsManager counts a transaction for its topic when it is committed", () => {
+  const { stats } = open();
+  stats.onPut("rmq_sys_half", 0, "transaction", 1, 150, 0);
+  stats.onCommitted("T", 100);
+  assertEquals(stats.countsWithoutSystem.put, 1);
+  const { item, traffic } = stats.topicStats("T")!;
+  assertEquals([item.nums, item.bytes], [1, 100]);
+  // It was sent once: /metrics has it as a half message already.
+  assertEquals(traffic, {});
+});
+
 test("BrokerStatsManager counts heartbeats and connections", () => {
   const { stats } = open();
   run(stats, 0, 70 * SECOND, () => {

@@ -205,7 +205,7 @@ test("SendMessageProcessor refuses with RocketMQ's codes, in order", () => {
 });
 
 test("SendMessageProcessor stores a half message where nobody consumes it", () => {
-  const { send, stored } = setUp();
+  const { puts, send, stored } = setUp();
   const properties =
     "TRAN_MSG\u0001true\u0002PGROUP\u0001p\u0002UNIQ_KEY\u0001K1\u0002";
   const answer = now(send({ properties, sysFlag: 4, queueId: 2 }));
@@ -216,6 +216,12 @@ test("SendMessageProcessor stores a half message where nobody consumes it", () =
     ["RMQ_SYS_TRANS_HALF_TOPIC", 0, 0],
   );
   assert(half!.propertiesText.includes("REAL_QID\u00012\u0002"));
+  // As in RocketMQ it counts for its topic once it is committed.
+  assertEquals(puts.at(-1)!.slice(0, 3), [
+    "RMQ_SYS_TRANS_HALF_TOPIC",
+    2,
+    "transaction",
+  ]);
 });
 
 test("SendMessageProcessor honours startAcceptSendRequestTimeStamp, perm and rejectTransactionMessage", () => {

@@ -37,6 +37,9 @@ export const DASHBOARD_REQUESTS: readonly DashboardRequest[] = [
   { code: 21, page: "topic: configurations" },
   { code: 202, page: "topic: status", fields: { topic: TOPIC } },
   { code: 202, page: "topic: status of none", fields: { topic: "none" } },
+  { code: 351, page: "topic: configuration", fields: { topic: TOPIC } },
+  { code: 351, page: "topic: configuration of none", fields: { topic: "no" } },
+  { code: 300, page: "topic: who consumes", fields: { topic: TOPIC } },
   { code: 30, page: "message: newest", fields: queue },
   { code: 31, page: "message: oldest", fields: queue },
   {
@@ -147,7 +150,9 @@ const JSON_CODES: readonly number[] = [
   204,
   208,
   222,
+  300,
   315,
+  351,
 ];
 
 /** Newer than the version that ours says it is (5.3.3): for slaves that ask page by page. */

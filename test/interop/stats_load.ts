@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { buildSubscriptionData } from "../../src/model/filter_api.ts";
 import { encodeMessageBatch } from "../../src/model/message_batch.ts";
+import { decodeMessageId } from "../../src/model/message_id.ts";
 import { decodeMessageRecord } from "../../src/model/message_record.ts";
 import { createSubscriptionGroupConfig } from "../../src/model/subscription_group_config.ts";
 import { encodeHeartbeatData } from "../../src/protocol/body/heartbeat_body.ts";
@@ -27,6 +28,7 @@ export const LOAD_CODES = [
   "query_consumer_offset",
   "update_consumer_offset",
   "consumer_send_msg_back",
+  "end_transaction",
   "heart_beat",
   "update_and_create_topic",
   "update_and_create_subscriptiongroup",
@@ -170,4 +172,36 @@ async function reads(
     unitMode: "false",
     maxReconsumeTimes: "16",
   }));
+}
+
+/** One transaction is committed to queue 3, and one rolled back. */
+export async function transactions(
+  client: RawClient,
+  eventually: Eventually,
+): Promise<void> {
+  for (const [number, commitOrRollback] of [[10, "8"], [11, "12"]] as const) {
+    const half = await client.send(
+      TOPIC,
+      3,
+      body(7),
+      `${properties(number)}TRAN_MSG\u0001true\u0002PGROUP\u0001P\u0002`,
+    );
+    assertEquals(half.code, 0, `${half.remark}`);
+    const { msgId = "", queueOffset = "" } = half.extFields;
+    const ended = await client.invoke(37, {
+      topic: TOPIC,
+      producerGroup: "P",
+      tranStateTableOffset: queueOffset,
+      commitLogOffset: String(decodeMessageId(msgId)!.phyOffset),
+      commitOrRollback,
+      fromTransactionCheck: "false",
+      msgId: `stats${number}`,
+      transactionId: `stats${number}`,
+    });
+    assertEquals(ended.code, 0, `${ended.remark}`);
+  }
+  await eventually(
+    async () => await maxOffset(client, 3) === 2,
+    "the committed message in its queue",
+  );
 }

@@ -10,7 +10,13 @@ import { compareDashboard } from "./dashboard_requests.ts";
 import { freePort } from "./free_ports.ts";
 import { type InteropSite, withInteropSite } from "./interop_site.ts";
 import { OurBroker } from "./our_broker.ts";
-import { GROUP, LOAD_CODES, statsLoad, TOPIC } from "./stats_load.ts";
+import {
+  GROUP,
+  LOAD_CODES,
+  statsLoad,
+  TOPIC,
+  transactions,
+} from "./stats_load.ts";
 import { compareTables } from "./stats_tables.ts";
 import { APACHE_SERVER_VERSIONS } from "./versions.ts";
 
@@ -47,6 +53,7 @@ async function compare(version: string, site: InteropSite): Promise<void> {
     await compareStats(version, theirs, own);
     await compareTables(version, theirs, own);
     if (version.startsWith("4.")) return;
+    for (const it of [theirs, own]) await transactions(it, eventually);
     const scrape = async (url: string) =>
       scraped(await (await fetch(url)).text());
     compareMetrics(
@@ -254,6 +261,9 @@ const COMPARED_VALUES = [
   "rocketmq_throughput_out_total",
   "rocketmq_message_size",
   "rocketmq_send_to_dlq_messages_total",
+  "rocketmq_commit_messages_total",
+  "rocketmq_rollback_messages_total",
+  "rocketmq_finish_message_latency_milliseconds",
   "rocketmq_topic_create_execution_time_milliseconds",
   "rocketmq_consumer_group_create_execution_time_milliseconds",
   "rocketmq_producer_connections",

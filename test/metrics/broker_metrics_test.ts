@@ -52,6 +52,8 @@ test("BrokerMetrics has one value per sample", async () => {
   has(`rocketmq_consumer_queueing_latency_milliseconds{${NODE},${lag}} 29`);
   has(`rocketmq_consumer_ready_messages{${NODE},${lag}} 15`);
   has(`pocketmq_topic_messages_total{${NODE},topic="T",is_system="false"} 99`);
+  has(`rocketmq_commit_messages_total{${NODE},topic="T"} 8`);
+  has(`rocketmq_rollback_messages_total{${NODE},topic="T"} 9`);
   const disk = 'storage_type="local",storage_medium="disk"';
   has(`rocketmq_storage_size_bytes{${NODE},${disk}} 400`);
   has(`rocketmq_storage_flush_behind_bytes{${NODE},${disk}} 100`);

@@ -78,6 +78,9 @@ export function snapshot(): BrokerMetricsSnapshot {
       { topic: "T", group: "G", isSystem: false, nums: 16, bytes: 17 },
     ],
     deadLetters: [{ topic: "T", group: "G", isSystem: false, nums: 3 }],
+    transactions: [
+      { topic: "T", committed: 8, rolledBack: 9, latencyS: LATENCY },
+    ],
     lags: [{
       group: "G",
       topic: "%RETRY%G",

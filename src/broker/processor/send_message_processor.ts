@@ -20,7 +20,7 @@ import type {
 import { MessageSysFlag } from "../../model/message_sys_flag.ts";
 import type { SocketAddress } from "../../model/socket_address.ts";
 import type { TopicConfig } from "../../model/topic_config.ts";
-import { isRetryTopic } from "../../model/topic_names.ts";
+import { isRetryTopic, TopicNames } from "../../model/topic_names.ts";
 import { TOPIC_LENGTH_MAX } from "../../model/validators.ts";
 import {
   decodeSendMessageRequestHeader,
@@ -39,7 +39,7 @@ import { batchError } from "../batch_check.ts";
 import { isStored, remarkOfPut, responseCodeOfPut } from "../put_response.ts";
 import { SendProperties } from "../send_properties.ts";
 import { SendTopics, type SendTopicsPorts } from "../send_topics.ts";
-import type { MessageType } from "../topic_put_stats.ts";
+import type { MessageType, SendStats } from "../topic_put_stats.ts";
 import { halfMessageOf } from "../transaction/half_message.ts";
 
 /** What a send needs of the store. */
@@ -50,19 +50,6 @@ export interface PutMessageStore {
   putMessages(
     batch: MessageExtBatch,
   ): PutMessageResult | Promise<PutMessageResult>;
-}
-
-/** Who counts sends. */
-export interface SendStats {
-  onPut(
-    topic: string,
-    queueId: number,
-    type: MessageType,
-    nums: number,
-    bytes: number,
-    elapsedMs: number,
-  ): void;
-  onSendToDlq(topic: string, group: string): void;
 }
 
 /** What a send needs of the broker. */
@@ -97,6 +84,8 @@ interface Target {
   readonly queueId: number;
   readonly isDeadLetter: boolean;
   readonly type: MessageType;
+  /** The topic that the message counts for. */
+  readonly counted: string;
 }
 
 /** Answers sends. */
@@ -161,6 +150,7 @@ export class SendMessageProcessor {
       queueId: this.#queueIdOf(header.queueId, topicConfig),
       isDeadLetter: false,
       type: properties.messageType,
+      counted: topicConfig.topicName,
     };
     if (isRetryTopic(header.topic)) {
       const redirected = this.#topics.redirect(request, header);
@@ -174,6 +164,7 @@ export class SendMessageProcessor {
           topicConfig: redirected,
           queueId: 0,
           isDeadLetter: true,
+          counted: redirected.topicName,
         };
       }
     }
@@ -190,6 +181,9 @@ export class SendMessageProcessor {
       const { clock, uniqIds } = this.#ports;
       uniqKey = uniqIds.createUniqID(clock.nowMs());
       text += `UNIQ_KEY\u0001${uniqKey}\u0002`;
+    }
+    if (isHalf) {
+      target = { ...target, counted: TopicNames.RMQ_SYS_TRANS_HALF_TOPIC };
     }
     const message = this.#inner(context, request, header, target, text);
     const result = this.#ports.store.putMessage(
@@ -234,6 +228,7 @@ export class SendMessageProcessor {
       queueId: this.#queueIdOf(header.queueId, topicConfig),
       isDeadLetter: false,
       type: properties.messageType,
+      counted: topicConfig.topicName,
     };
     const text = properties.storedText();
     const batch: MessageExtBatch = {
@@ -351,7 +346,7 @@ export class SendMessageProcessor {
 
   #answer(
     result: PutMessageResult,
-    { queueId, topicConfig, type }: Target,
+    { counted, queueId, type }: Target,
     uniqKey: string,
   ): RemotingCommand {
     const code = responseCodeOfPut(result.status);
@@ -362,7 +357,7 @@ export class SendMessageProcessor {
     const elapsedMs = Math.max(0, clock.nowMs() - result.storeTimestamp);
     putTimes.add(elapsedMs);
     stats.onPut(
-      topicConfig.topicName,
+      counted,
       queueId,
       type,
       result.messageCount,

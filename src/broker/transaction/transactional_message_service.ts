@@ -44,6 +44,7 @@ import {
   TransactionQueues,
   type TransactionQueuesPorts,
 } from "./transaction_queues.ts";
+import { TransactionStats } from "./transaction_stats.ts";
 import type { TransactionTable } from "./transaction_table.ts";
 import {
   TransactionWriter,
@@ -63,6 +64,8 @@ export interface TransactionalMessagePorts
   };
   readonly producers: Pick<ProducerManager, "getAvailableClient">;
   readonly logger: Logger;
+  /** Who counts what reaches its topic. */
+  readonly stats: { onCommitted(topic: string, bytes: number): void };
   /** False on a slave, on a fenced master, and while nothing may change. */
   isWritable(): boolean;
 }
@@ -84,6 +87,7 @@ const DONE: TransactionOutcome = { code: ResponseCode.SUCCESS, remark: null };
 
 /** One broker's transactions. */
 export class TransactionalMessageService {
+  readonly stats = new TransactionStats();
   readonly #ports: TransactionalMessagePorts;
   readonly #queues: TransactionQueues;
   readonly #writer: TransactionWriter;
@@ -312,8 +316,17 @@ export class TransactionalMessageService {
       }
       const put = await this.#writer.put(finalMessageOf(half, target));
       if (!isStored(put.status)) return this.#outcomeOf(put);
+      this.#ports.stats.onCommitted(target.topic, put.size);
     }
-    return this.#outcomeOf(await this.#writer.putOp(table, original));
+    const op = await this.#writer.putOp(table, original);
+    if (isStored(op.status)) this.#count(half, isCommit, target);
+    return this.#outcomeOf(op);
+  }
+
+  #count(half: MessageExt, isCommit: boolean, { topic }: RealTarget): void {
+    const elapsedMs = this.#ports.clock.nowMs() - half.bornTimestamp;
+    if (isCommit) this.stats.onCommitted(topic, elapsedMs);
+    else this.stats.onRolledBack(topic);
   }
 
   async #read(

@@ -39,6 +39,7 @@ export interface Sent {
 
 /** One broker's transactions. */
 export class TransactionSite {
+  readonly committed: unknown[][] = [];
   readonly store = new StoreSite();
   readonly topics = new FakeTopics();
   readonly connection = new RecordingConnection();
@@ -207,6 +208,7 @@ export class TransactionSite {
           selectTopicConfig: (topic) => this.topics.selectTopicConfig(topic),
           createTopicInSendMessageBackMethod,
         },
+        stats: { onCommitted: (...it) => this.committed.push(it) },
         clock,
         logger,
         storeHost: parseSocketAddress("10.0.0.2:10911")!,

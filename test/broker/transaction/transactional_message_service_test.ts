@@ -28,6 +28,11 @@ test("TransactionalMessageService delivers what is committed, and only that", as
   const both = [site.end(third, COMMIT), site.end(third, COMMIT, true)];
   assertEquals(await Promise.all(both), [0, 0]);
   assertEquals(site.keys(), [first.key, third.key]);
+  // Counted once each, however often an end comes.
+  const [counted] = site.service.stats.topics;
+  assertEquals([counted!.committed, counted!.rolledBack], [2, 1]);
+  assertEquals(counted!.latencyS.counts.reduce((sum, it) => sum + it, 0), 2);
+  assertEquals(site.committed.map(([topic]) => topic), ["T", "T"]);
   await site.check();
   assertEquals(site.offsets(), [3, 3]);
   await site.close();
