@@ -72,6 +72,12 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set([
   "storePathCommitLog",
 ]);
 
+/** What is not done here, and what 4.9's `mqadmin exportConfigs` cannot do without. */
+const ALWAYS_SHOWN: readonly (readonly [string, string])[] = [
+  ["filterServerNums", "0"],
+  ["useTLS", "false"],
+];
+
 /** The configuration of one running program. */
 export class Configuration<K extends ConfigKeys> {
   /** Called with the new values after a change that holds at once; `update` waits for it. */
@@ -152,9 +158,8 @@ export class Configuration<K extends ConfigKeys> {
       if (this.#keys[key]!.isSecret) continue;
       text += `${key}=${values[key]}\n`;
     }
-    for (const [key, value] of this.#loaded.inactive) {
-      text += `${key}=${value}\n`;
-    }
+    const inactive = new Map([...ALWAYS_SHOWN, ...this.#loaded.inactive]);
+    for (const [key, value] of inactive) text += `${key}=${value}\n`;
     return text;
   }
 

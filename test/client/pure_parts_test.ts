@@ -12,12 +12,14 @@ import {
   MessagePropertyError,
   propertiesTextOf,
 } from "../../src/client/message.ts";
+import { refusedBy } from "../../src/client/mq_client_error.ts";
 import {
   publishQueues,
   routeOfTemplate,
   subscribeQueues,
 } from "../../src/client/route_queues.ts";
 import type { TopicRouteData } from "../../src/protocol/body/topic_route_data.ts";
+import { createResponse } from "../../src/protocol/remoting_command.ts";
 import { brokerInner, encodeRecord } from "../model/message_fixture.ts";
 import { bytesOf, textOf } from "./sim_site.ts";
 
@@ -143,4 +145,16 @@ test("ConsumedMessage inflates bodies and shows the original topic", () => {
 test("namesrvAddrsOf() reads lists", () => {
   assertEquals(namesrvAddrsOf(" a:1; b:2,a:1;;"), ["a:1", "b:2"]);
   assertEquals(namesrvAddrsOf(""), []);
+});
+
+test("refusedBy() says one sentence, also of a name server that names a page to read", () => {
+  const refused = (remark: string | null) =>
+    refusedBy("10.0.0.1:9876", 105, createResponse(17, remark)).message;
+  const start =
+    "10.0.0.1:9876 refused GET_ROUTEINFO_BY_TOPIC with TOPIC_NOT_EXIST (17)";
+  assertEquals(
+    refused("No route\nSee https://x for details."),
+    `${start}: No route`,
+  );
+  assertEquals(refused(null), start);
 });

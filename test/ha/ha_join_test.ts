@@ -223,6 +223,13 @@ test("907 answers HARuntimeInfo on both sides, without nulls for Java's primitiv
       ofMaster.masterCommitLogMaxOffset,
       master.controller.messageStore.maxPhyOffset,
     );
+    const admin = await RawClient.open(master.address);
+    const epochs = await admin.invoke(1007);
+    admin.close();
+    assertEquals(
+      [epochs.code, epochs.remark],
+      [1, "this request only for controllerMode "],
+    );
     const ofSlave = await ask(slave);
     assertEquals(ofSlave.master, false);
     assertEquals(ofSlave.haClientRuntimeInfo.activated, true);

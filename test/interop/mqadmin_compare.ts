@@ -9,6 +9,7 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/(\w+Tps ?:).*$/g, "$1 RATES"],
   [/((remainHowManyDataToFlush|dispatchBehindBytes) ?:).*$/g, "$1 BYTES"],
   [/((spentTimeMills|rt)=)\d+/g, "$1TIME"],
+  [/^(broker-a \d true) \d+$/g, "$1 TIME"],
   [/(\w+EntireTimeMax *: )\d+/g, "$1TIME"],
   [/((delay|lastPull|lastConsume)\w*"?:)\d+/g, "$1TIME"],
   [/\b[0-9A-F]{32}\b/g, "ID"],
@@ -26,7 +27,7 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/((?:store|physic)Size=)\d+/g, "$1SIZE"],
   [/((?:commitLog|physic)Offset=|CommitLog Offset: +|@)\d+$/g, "$1OFFSET"],
   [/((?:commitLog|physic)Offset=)\d+/g, "$1OFFSET"],
-  [/((commitLogMaxOffset|putMessageSizeTotal) *: )\d+/g, "$1SIZE"],
+  [/((\w*ommitLogMaxOffset|putMessageSizeTotal) *:? )\d+/g, "$1SIZE"],
 ];
 
 /** Where a stack is reflected upon, or how deep, says nothing. */

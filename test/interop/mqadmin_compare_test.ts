@@ -19,7 +19,11 @@ import {
 } from "./interop_site.ts";
 import { mqadmin } from "./mqadmin.ts";
 import { comparison, withoutReasons, withReasons } from "./mqadmin_compare.ts";
-import { type ComparedCluster, mqadminSequence } from "./mqadmin_sequence.ts";
+import {
+  type ComparedCluster,
+  listsOfMqadmin,
+  mqadminSequence,
+} from "./mqadmin_sequence.ts";
 import { OurBroker } from "./our_broker.ts";
 import { APACHE_SERVER_VERSIONS } from "./versions.ts";
 
@@ -51,10 +55,11 @@ async function apacheCluster(
   );
   const namesrv = server.address;
   const folder = `${site.folder}/apache`;
+  const files = listsOfMqadmin(`${folder}-files`);
   const broker = await site.own(
     ApacheBroker.start({ version, folder, namesrv }),
   );
-  return { namesrv, broker: broker.address, version };
+  return { namesrv, broker: broker.address, version, files };
 }
 
 async function ourCluster(
@@ -63,6 +68,7 @@ async function ourCluster(
 ): Promise<ComparedCluster> {
   const namesrv = await startNamesrv(site);
   const folder = `${site.folder}/ours`;
+  const files = listsOfMqadmin(`${folder}-files`);
   const broker = await site.own(
     OurBroker.start({
       folder,
@@ -70,7 +76,7 @@ async function ourCluster(
       settings: { diskMaxUsedSpaceRatio: "95" },
     }),
   );
-  return { namesrv, broker: broker.address, version };
+  return { namesrv, broker: broker.address, version, files };
 }
 
 /** Runs the sequence; pairs of command and output. */

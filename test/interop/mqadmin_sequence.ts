@@ -1,11 +1,29 @@
 /** The one sequence of mqadmin commands that an Apache cluster and ours are compared by. */
+import { mkdirSync, writeFileSync } from "node:fs";
 
 /** A name server with one broker. */
 export interface ComparedCluster {
   readonly namesrv: string;
   readonly broker: string;
+  /** Folder of its own: what commands read and write. */
+  readonly files: string;
   /** Of the tool. */
   readonly version: string;
+}
+
+/** Makes the folder with the lists that commands read, and gives its path. */
+export function listsOfMqadmin(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  const topics = [{
+    topicName: "ListedTopic",
+    readQueueNums: 2,
+    writeQueueNums: 2,
+    perm: 6,
+  }];
+  const groups = [{ groupName: "listed-group", retryMaxTimes: 3 }];
+  writeFileSync(`${folder}/topics.json`, JSON.stringify(topics));
+  writeFileSync(`${folder}/groups.json`, JSON.stringify(groups));
+  return folder;
 }
 
 const TOPIC = "CmpTopic";
@@ -168,6 +186,41 @@ export function mqadminSequence(cluster: ComparedCluster): string[][] {
     ["topicList"],
     ["@close"],
   ];
-  const own = [administration, messages, members, servers, deletions].flat();
+  const newer = isOld ? [] : [
+    ["updateTopicList", ...b, "-f", `${cluster.files}/topics.json`],
+    ["topicRoute", "-t", "ListedTopic"],
+    ["updateSubGroupList", ...b, "-f", `${cluster.files}/groups.json`],
+    ["getConsumerConfig", "-g", "listed-group"],
+    ["clusterList", "-c", "DefaultCluster"],
+    ["topicStatus", ...topic, "-c", "DefaultCluster"],
+    ["resetOffsetByTime", ...group, ...topic, "-s", "0", "-b", cluster.broker]
+      .concat("-q", "3", "-o", "2"),
+    ["consumerProgress", ...group, ...topic],
+    ["haStatus", ...b],
+    ["getBrokerEpoch", "-c", "DefaultCluster"],
+    ["resetMasterFlushOffset", ...b, "-o", "0"],
+    ["setConsumeMode", ...b, ...topic, ...group, "-m", "PULL"],
+    ["getColdDataFlowCtrInfo", ...b],
+    ["setCommitLogReadAheadMode", ...b, "-m", "1"],
+    ["queryMsgTraceById", "-i", "$uniq4"],
+  ];
+  const more = [
+    ["printMsg", ...topic, "-s", "TagH", "-d", "true"],
+    ["checkMsgSendRT", "-t", "MadeTopic", "-a", "2", "-s", "10"],
+    ["consumerConnection", ...group, ...b],
+    ["brokerConsumeStats", ...b, "-l", "1"],
+    ["exportMetadata", "-c", "DefaultCluster", "-f", cluster.files],
+    ["exportConfigs", "-c", "DefaultCluster", "-f", cluster.files],
+    ["exportMetrics", "-c", "DefaultCluster", "-f", cluster.files],
+  ];
+  const own = [
+    administration,
+    messages,
+    members,
+    servers,
+    more,
+    newer,
+    deletions,
+  ].flat();
   return own.map((it) => it[0]!.startsWith("@") ? it : [...it, ...n]);
 }

@@ -1,6 +1,7 @@
 /**
  * Replication over remoting: GET_BROKER_HA_STATUS (907), HARuntimeInfo as mqadmin haStatus reads
- * it (reference 7.9), and GET_HA_ROLE (31002) between PocketMQ brokers.
+ * it (reference 7.9), GET_BROKER_EPOCH_CACHE (1007), which only a controller's broker has, and
+ * GET_HA_ROLE (31002) between PocketMQ brokers.
  */
 import type { HACoordinator } from "../../ha/ha_coordinator.ts";
 import { clientInfoOf } from "../../ha/ha_runtime_info.ts";
@@ -13,7 +14,9 @@ import {
   optionalText,
 } from "../../protocol/header/field_reader.ts";
 import { PocketmqRequestCode } from "../../protocol/pocketmq_request_code.ts";
+import { createResponse } from "../../protocol/remoting_command.ts";
 import { RequestCode } from "../../protocol/request_code.ts";
+import { ResponseCode } from "../../protocol/response_code.ts";
 import type {
   ProcessorTable,
   RequestProcessor,
@@ -38,6 +41,11 @@ export function haStatusProcessors(
       RequestCode.GET_BROKER_HA_STATUS,
       () => textResponse(JSON.stringify(haRuntimeInfo(ha))),
     ],
+    [RequestCode.GET_BROKER_EPOCH_CACHE, () =>
+      createResponse(
+        ResponseCode.SYSTEM_ERROR,
+        "this request only for controllerMode ",
+      )],
     [
       PocketmqRequestCode.GET_HA_ROLE,
       (_, { extFields }) => {
