@@ -10,6 +10,10 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/((remainHowManyDataToFlush|dispatchBehindBytes) ?:).*$/g, "$1 BYTES"],
   [/((spentTimeMills|rt)=)\d+/g, "$1TIME"],
   [/^(broker-a \d true) \d+$/g, "$1 TIME"],
+  [/(\w+(?:Mills|Behind) ?: ?)\d+/g, "$1TIME"],
+  // clusterList: how long pools made wait, and how far the timer is.
+  [/\(\d+,\d+ms(\|\d+,\d+ms)?\)/g, "(TIME)"],
+  [/ \d+-\d+\(/g, " TIME("],
   [/(\w+EntireTimeMax *: )\d+/g, "$1TIME"],
   [/((delay|lastPull|lastConsume)\w*"?:)\d+/g, "$1TIME"],
   [/\b[0-9A-F]{32}\b/g, "ID"],

@@ -176,6 +176,7 @@ export function mqadminSequence(cluster: ComparedCluster): string[][] {
   const deletions = [
     counted(cluster, "GROUP_GET_NUMS", `${TOPIC}@${GROUP}`, MESSAGES + 1),
     counted(cluster, "TOPIC_PUT_NUMS", "broker-a", 2),
+    counted(cluster, "TOPIC_PUT_NUMS", "MadeTopic", 2),
     ["statsAll"],
     ["statsAll", ...topic],
     ["deleteSubGroup", ...b, "-g", "clone-group"],
