@@ -7,6 +7,7 @@
  * - A change from a browser must come from a page of this server, and bodies must be JSON.
  */
 import type { MiddlewareHandler } from "hono";
+import { isSameText } from "../base/same_text.ts";
 import { ProblemError } from "./problem.ts";
 
 /** Paths that show nothing worth a token. */
@@ -31,7 +32,7 @@ export interface AdminAccess {
 export function checkAccess(request: Request, access: AdminAccess): void {
   const url = new URL(request.url);
   const hasToken = access.token !== "" &&
-    isSameToken(bearerOf(request), access.token);
+    isSameText(bearerOf(request), access.token);
   if (access.token !== "" && !hasToken && !OPEN_PATHS.has(url.pathname)) {
     throw new ProblemError(401, "Send the token: Authorization: Bearer TOKEN");
   }
@@ -80,15 +81,6 @@ function isAddressOrLocalhost(hostname: string): boolean {
 function bearerOf(request: Request): string {
   const header = request.headers.get("authorization") ?? "";
   return /^bearer /i.test(header) ? header.slice(7).trim() : "";
-}
-
-/** Compares in a time that does not depend on where the difference is. */
-export function isSameToken(given: string, expected: string): boolean {
-  let difference = given.length ^ expected.length;
-  for (let index = 0; index < expected.length; index++) {
-    difference |= expected.charCodeAt(index) ^ (given.charCodeAt(index) || 0);
-  }
-  return difference === 0;
 }
 
 /** Hangs the rules before all routes. */

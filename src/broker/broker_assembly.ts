@@ -13,6 +13,7 @@ import type {
   RemotingClientOptions,
   RemotingServerOptions,
 } from "../remoting/remoting_options.ts";
+import type { ProcessorGuard } from "../remoting/request_processor.ts";
 import type { RpcStats } from "../remoting/rpc_stats.ts";
 import type { MessageStore } from "../store/message_store.ts";
 import { wasReseeded } from "../store/store_aside.ts";
@@ -46,6 +47,8 @@ export interface BrokerPorts {
   readonly host: Host;
   /** What codes 25 and 26 show and change. */
   readonly configuration: BrokerConfiguration;
+  /** Access control; absent: everybody may everything. */
+  readonly guard?: ProcessorGuard | undefined;
 }
 
 /** One slice per room. */

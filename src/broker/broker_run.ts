@@ -320,6 +320,7 @@ export class BrokerRun {
     const { pullRequestHoldService: hold, topicConfigManager } = parts;
     table.clear();
     processors.fill(table);
+    ports.guard?.wrap(table);
     parts.messageStore.messageArrivingListener = (
       topic,
       queueId,
@@ -362,6 +363,7 @@ export class BrokerRun {
       registration,
     } = this.running;
     const nowMs = this.#host.ports.clock.nowMs();
+    this.#host.ports.guard?.tick();
     parts.messageStore.tick(nowMs);
     ha.tick();
     this.masterWatch.tick();

@@ -9,7 +9,10 @@ import type { Clock } from "../io/clock.ts";
 import type { Logger } from "../io/logger.ts";
 import type { Network } from "../io/network.ts";
 import { RemotingClient } from "../remoting/remoting_client.ts";
-import { DEFAULT_REMOTING_CLIENT_OPTIONS } from "../remoting/remoting_options.ts";
+import {
+  DEFAULT_REMOTING_CLIENT_OPTIONS,
+  type RemotingClientOptions,
+} from "../remoting/remoting_options.ts";
 import type { ServerListener } from "./serve.ts";
 
 const TICK_MS = 100;
@@ -26,13 +29,14 @@ export async function checkAdvertised(
   ports: AdvertisedCheckPorts,
   brokerName: string,
   listeners: readonly ServerListener[],
+  options: RemotingClientOptions = DEFAULT_REMOTING_CLIENT_OPTIONS,
 ): Promise<void> {
   const broker = listeners.find((it) => it.name === "broker");
   // Where it is the bound address there is nothing to doubt.
   if (broker === undefined || broker.advertised === broker.bound) return;
   const { advertised } = broker;
   const { clock, logger } = ports;
-  const client = new RemotingClient(ports, DEFAULT_REMOTING_CLIENT_OPTIONS);
+  const client = new RemotingClient(ports, options);
   const timer = clock.every(TICK_MS, () => client.tick());
   const answer = await new HAPeerInquiry(client).askOne(advertised);
   timer.cancel();

@@ -1,4 +1,5 @@
 /** BrokerServer: a broker, its admin port and, in `standalone`, its name server; wired and run. */
+import type { AccessControl } from "../auth/access_control.ts";
 import { BrokerController } from "../broker/broker_controller.ts";
 import {
   BROKER_PROGRAM_KEYS,
@@ -48,8 +49,14 @@ export async function startBrokerServer(
 ): Promise<RunningServer> {
   const { config, inForce = (values) => values, logger, namesrv } = parts;
   const configuration = configurationOf(context, parts);
+  const guard = await openGuard(context, parts);
   const broker = new BrokerController(
-    { ...context.runtime, logger: logger.child("broker"), configuration },
+    {
+      ...context.runtime,
+      logger: logger.child("broker"),
+      configuration,
+      guard,
+    },
     config.slices,
   );
   configuration.onChanged = () =>
@@ -89,6 +96,7 @@ export async function startBrokerServer(
     { ...context.runtime, logger: logger.child("ports") },
     broker.identity.brokerName,
     listeners,
+    config.slices.remotingClient,
   );
   return {
     listeners,
@@ -98,7 +106,10 @@ export async function startBrokerServer(
       await metrics?.close();
       await admin?.close();
     },
-    reload: () => reloadConfiguration(configuration, parts.load, logger),
+    reload: () => {
+      reloadConfiguration(configuration, parts.load, logger);
+      guard?.reload();
+    },
   };
 }
 
@@ -108,6 +119,16 @@ export interface RunningBroker {
   readonly parts: BrokerServerParts;
   readonly configuration: BrokerConfiguration;
   readonly broker: BrokerController;
+}
+
+/** Access control, where it is asked for: others pay nothing, not even to load it. */
+async function openGuard(
+  { runtime }: CliContext,
+  { config, logger }: BrokerServerParts,
+): Promise<AccessControl | undefined> {
+  if (!config.slices.acl.aclEnable) return undefined;
+  const { openAccessControl } = await import("./open_access_control.ts");
+  return openAccessControl({ ...runtime, logger: logger.child("acl") }, config);
 }
 
 async function startAdmin(running: RunningBroker) {

@@ -10,6 +10,7 @@ import { environmentNameOf } from "../config/config_sources.ts";
 import { isHostPort } from "../model/host_port.ts";
 import type { CliContext } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
+import { credentialsOf } from "./credentials.ts";
 import type { ClientFlags } from "./options.ts";
 
 const DEFAULT_NAMESRV = "127.0.0.1:9876";
@@ -43,6 +44,7 @@ export async function withClient<T>(
   run: (instance: MQClientInstance) => Promise<T>,
 ): Promise<T> {
   const { runtime } = context;
+  const credentials = await credentialsOf(context, flags);
   const instance = new MQClientInstance(
     {
       ...runtime,
@@ -54,6 +56,7 @@ export async function withClient<T>(
       ...DEFAULT_CLIENT_OPTIONS,
       namesrvAddr: namesrvAddrOf(context, flags),
       mqClientApiTimeout: REQUEST_TIMEOUT_MS,
+      remoting: { ...DEFAULT_CLIENT_OPTIONS.remoting, credentials },
     },
   );
   instance.start();

@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError } from "commander";
 /** Options of commands that ask a name server or a broker. */
 export interface ClientFlags {
   readonly namesrv?: string;
+  readonly credentials?: string;
   readonly json?: boolean;
 }
 
@@ -54,10 +55,15 @@ export function withJson(command: Command): Command {
 /** `-n`, `--json`. */
 export function withClientFlags(command: Command): Command {
   return withJson(
-    command.option(
-      "-n, --namesrv <addresses>",
-      "name servers, host:port separated by ; (else NAMESRV_ADDR, else 127.0.0.1:9876)",
-    ),
+    command
+      .option(
+        "-n, --namesrv <addresses>",
+        "name servers, host:port separated by ; (else NAMESRV_ADDR, else 127.0.0.1:9876)",
+      )
+      .option(
+        "--credentials <file>",
+        "accessKey and secretKey, as Apache's tools.yml (else POCKETMQ_ACCESS_KEY and POCKETMQ_SECRET_KEY)",
+      ),
   );
 }
 

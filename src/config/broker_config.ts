@@ -12,6 +12,7 @@ import type {
   RemotingServerOptions,
 } from "../remoting/remoting_options.ts";
 import type { MessageStoreOptions } from "../store/store_options.ts";
+import { ACL_KEYS } from "./acl_keys.ts";
 import { BROKER_KEYS } from "./broker_keys.ts";
 import { checkBrokerRules } from "./broker_rules.ts";
 import type { ConfigOrigin } from "./config_error.ts";
@@ -41,6 +42,7 @@ export const BROKER_PROGRAM_KEYS = {
   ...STORE_KEYS,
   ...HA_KEYS,
   ...REMOTING_KEYS,
+  ...ACL_KEYS,
   ...ADMIN_KEYS,
   ...METRICS_KEYS,
   ...LOG_KEYS,
@@ -56,6 +58,8 @@ export type BrokerValues = ValuesOf<typeof BROKER_PROGRAM_KEYS>;
 /** What the admin face and the logger read. */
 export type AdminOptions = ValuesOf<typeof ADMIN_KEYS>;
 export type LogValues = ValuesOf<typeof LOG_KEYS>;
+/** What access control reads. */
+export type AclOptions = Pick<BrokerValues, "aclEnable" | "plainAclFile">;
 
 /** One frozen slice per room. */
 export interface BrokerSlices {
@@ -64,6 +68,7 @@ export interface BrokerSlices {
   readonly ha: HAOptions;
   readonly remotingServer: RemotingServerOptions;
   readonly remotingClient: RemotingClientOptions;
+  readonly acl: AclOptions;
   readonly admin: AdminOptions;
   readonly log: LogValues;
 }
@@ -161,6 +166,7 @@ function withDerived(values: BrokerValues): BrokerValues {
     ...values,
     storePathRootDir: root,
     storePathCommitLog: values.storePathCommitLog || `${root}/commitlog`,
+    plainAclFile: values.plainAclFile || `${root}/config/plain_acl.yml`,
   });
 }
 
@@ -190,10 +196,24 @@ export function brokerSlices(
       haListenPort: values.haListenPort,
     }),
     remotingServer: remotingServerOptionsOf(values),
-    remotingClient: remotingClientOptionsOf(values),
+    remotingClient: Object.freeze({
+      ...remotingClientOptionsOf(values),
+      ...credentialsOf(values),
+    }),
+    acl: Object.freeze({
+      aclEnable: values.aclEnable,
+      plainAclFile: values.plainAclFile,
+    }),
     admin: sliceOf(ADMIN_KEYS, values),
     log: sliceOf(LOG_KEYS, values),
   });
+}
+
+/** Who signs this broker's requests. */
+function credentialsOf({ accessKey, secretKey }: BrokerValues) {
+  return accessKey === ""
+    ? {}
+    : { credentials: Object.freeze({ accessKey, secretKey }) };
 }
 
 /** The values of some keys, frozen. */

@@ -34,6 +34,19 @@ export function checkBrokerRules(values: BrokerValues, origins: Origins): void {
       `give 0 (no limit), or at least one file of mappedFileSizeCommitLog=${values.mappedFileSizeCommitLog}`,
     );
   }
+  if (values.accessKey !== "" && values.secretKey === "") {
+    refuse("accessKey", "set its secretKey too");
+  }
+  if (values.accessKey === "" && values.secretKey !== "") {
+    errors.push(
+      new ConfigError(
+        "secretKey",
+        "***",
+        "set its accessKey too",
+        origins.secretKey,
+      ),
+    );
+  }
   checkSizes(values, origins, refuse);
   const { allAckInSyncStateSet, inSyncReplicas, minInSyncReplicas } = values;
   if (minInSyncReplicas > inSyncReplicas && !allAckInSyncStateSet) {

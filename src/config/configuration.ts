@@ -60,6 +60,10 @@ export class ForbiddenKeyError extends Error {
 
 /** Keys that decide who may come in, or where files lie: only the file's owner changes them. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set([
+  "aclEnable",
+  "plainAclFile",
+  "accessKey",
+  "secretKey",
   "adminToken",
   "adminListenAddress",
   "bindAddress",
@@ -77,6 +81,9 @@ const ALWAYS_SHOWN: readonly (readonly [string, string])[] = [
   ["filterServerNums", "0"],
   ["useTLS", "false"],
 ];
+
+/** Of keys that nobody here reads: initAuthenticationUser and the like hold passwords. */
+const SECRET_NAME = /secret|password|token|credential|authenticationUser/i;
 
 /** The configuration of one running program. */
 export class Configuration<K extends ConfigKeys> {
@@ -159,7 +166,9 @@ export class Configuration<K extends ConfigKeys> {
       text += `${key}=${values[key]}\n`;
     }
     const inactive = new Map([...ALWAYS_SHOWN, ...this.#loaded.inactive]);
-    for (const [key, value] of inactive) text += `${key}=${value}\n`;
+    for (const [key, value] of inactive) {
+      if (!SECRET_NAME.test(key)) text += `${key}=${value}\n`;
+    }
     return text;
   }
 

@@ -2,6 +2,7 @@
 import type { Clock } from "../io/clock.ts";
 import type { Endpoint, Network } from "../io/network.ts";
 import type { RemotingCommand } from "../protocol/remoting_command.ts";
+import { signRequest } from "../protocol/request_signature.ts";
 import { Channel, type ChannelHost } from "./channel.ts";
 import { LogLimiter } from "./log_limiter.ts";
 import { RemotingCounters } from "./remoting_counters.ts";
@@ -81,6 +82,7 @@ export class RemotingClient implements ChannelHost {
     request: RemotingCommand,
     timeoutMs: number,
   ): Promise<RemotingCommand> {
+    this.#sign(request);
     const channel = this.#channels.get(address);
     if (channel !== undefined && channel.isOpen) {
       return channel.invoke(request, timeoutMs);
@@ -90,6 +92,7 @@ export class RemotingClient implements ChannelHost {
 
   /** Sends `request` without waiting for anything but the connection. Rejects as `invoke`. */
   async invokeOneway(address: string, request: RemotingCommand): Promise<void> {
+    this.#sign(request);
     const known = this.#channels.get(address);
     const channel = known?.isOpen ? known : await this.#connect(address);
     const refusal = channel.refusalOf(request);
@@ -137,6 +140,11 @@ export class RemotingClient implements ChannelHost {
 
   onProgress(): void {
     // Nothing waits for the end of requests in progress.
+  }
+
+  #sign(request: RemotingCommand): void {
+    const { credentials } = this.options;
+    if (credentials !== undefined) signRequest(request, credentials);
   }
 
   async #connectAndInvoke(

@@ -1,5 +1,6 @@
 /** RemotingOptions: the limits of remoting connections, each with its unit. */
 import { FRAME_LENGTH_MAX } from "../protocol/frame_decoder.ts";
+import type { SessionCredentials } from "../protocol/request_signature.ts";
 
 /** Limits of one connection, whoever opened it. */
 export interface ChannelOptions {
@@ -39,6 +40,8 @@ export interface RemotingClientOptions extends ChannelOptions {
   readonly connectTimeoutMs: number;
   /** A connection without reads and writes for so long is closed. */
   readonly channelMaxIdleTimeMs: number;
+  /** Who signs the requests; absent: nobody. */
+  readonly credentials?: SessionCredentials | undefined;
 }
 
 const MIB = 1024 * 1024;

@@ -35,5 +35,12 @@ export type RequestProcessor = (
   request: RemotingCommand,
 ) => RemotingCommand | Promise<RemotingCommand> | typeof HELD;
 
+/** Looks at requests before their processors do, and may answer in their place. */
+export interface ProcessorGuard {
+  wrap(table: Map<number, RequestProcessor>): void;
+  /** Called every 100 ms. */
+  tick(): void;
+}
+
 /** Processors by request code. */
 export type ProcessorTable = ReadonlyMap<number, RequestProcessor>;

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { test } from "node:test";
-import { isSameToken } from "../../src/admin/admin_access.ts";
+import { isSameText } from "../../src/base/same_text.ts";
 import { fakeApp } from "./fake_facade.ts";
 
 const TOKEN = "0123456789abcdef";
@@ -19,12 +19,12 @@ test("a token is asked for everywhere but on probes and the page", async () => {
   assertEquals((await ask("GET", "/admin/ha", undefined, good)).status, 200);
 });
 
-test("isSameToken() compares whole tokens", () => {
-  assertEquals(isSameToken("", ""), true);
-  assertEquals(isSameToken("a", "ab"), false);
-  assertEquals(isSameToken("ab", "a"), false);
-  assertEquals(isSameToken("ab", "ac"), false);
-  assertEquals(isSameToken("ab", "ab"), true);
+test("isSameText() compares whole tokens", () => {
+  assertEquals(isSameText("", ""), true);
+  assertEquals(isSameText("a", "ab"), false);
+  assertEquals(isSameText("ab", "a"), false);
+  assertEquals(isSameText("ab", "ac"), false);
+  assertEquals(isSameText("ab", "ab"), true);
 });
 
 const HOSTS: readonly [url: string, status: number][] = [

@@ -51,7 +51,7 @@ test("check-config says what is wrong and where", async () => {
 });
 
 const THREE_WRONG =
-  "listenPort=x\nbrokerName=a\naclEnable=true\nfileReservedTime=-1\n";
+  "listenPort=x\nbrokerName=a\nauthenticationEnabled=true\nfileReservedTime=-1\n";
 
 test("check-config lists everything that is wrong, a line each", async () => {
   const { code, stdout, stderr } = await checked(THREE_WRONG);
@@ -59,7 +59,11 @@ test("check-config lists everything that is wrong, a line each", async () => {
   const keys = stderr.trim().split("\n").map((it) =>
     /^pocketmq: Cannot use (\w+)=/.exec(it)?.[1]
   );
-  assertEquals(keys.sort(), ["aclEnable", "fileReservedTime", "listenPort"]);
+  assertEquals(keys.sort(), [
+    "authenticationEnabled",
+    "fileReservedTime",
+    "listenPort",
+  ]);
   const rules = await checked(
     "adminPort=10911\nmaxStoreBytes=1\ndiskSpaceWarningLevelRatio=1\n",
   );

@@ -188,11 +188,13 @@ const BAD: readonly [file: string, includes: readonly string[]][] = [
   ["brokerRole=SYNC_MASTER\nbrokerId=1", ["brokerId=1", "has brokerId 0"]],
   ["brokerId=1", ["brokerId=1", "has brokerId 0"]],
   ["haSendHeartbeatInterval=30000", ["below haHousekeepingInterval=20000"]],
-  ["aclEnable=true", [
-    "aclEnable=true from broker.conf:1",
+  ["authenticationEnabled=true", [
+    "authenticationEnabled=true from broker.conf:1",
     "open to everybody",
   ]],
-  ["authenticationEnabled=true", ["authenticationEnabled=true"]],
+  ["aclEnable=on", ["aclEnable=on", "true or false"]],
+  ["accessKey=broker-key", ["accessKey=broker-key", "set its secretKey too"]],
+  ["secretKey=broker-secret", ["secretKey=***", "set its accessKey too"]],
   ["storeType=defaultRocksDB", ["storeType=defaultRocksDB", "file store"]],
   ["enableControllerMode=true", ["enableControllerMode=true", "second master"]],
   ["enableDLegerCommitLog=true", ["enableDLegerCommitLog=true"]],
@@ -247,10 +249,26 @@ test("loadBrokerConfig() names variable and flag in errors", () => {
   assert(fromSet.message.includes("from --set"));
   assertThrows(() => load({ sets: ["listenPort"] }), ConfigError, "key=value");
   assertThrows(
-    () => load({ env: { POCKETMQ_ACL_ENABLE: "true" } }),
+    () => load({ env: { POCKETMQ_AUTHENTICATION_ENABLED: "true" } }),
     ConfigError,
-    "access control",
+    "users of 5.x",
   );
+});
+
+test("loadBrokerConfig() signs with accessKey, and finds plain_acl.yml in the store", () => {
+  assertEquals("credentials" in load({}).slices.remotingClient, false);
+  const { slices } = load({
+    file:
+      "aclEnable=true\nstorePathRootDir=/data/\naccessKey=broker-key\nsecretKey=12345678\n",
+  });
+  assertEquals(slices.acl, {
+    aclEnable: true,
+    plainAclFile: "/data/config/plain_acl.yml",
+  });
+  assertEquals(slices.remotingClient.credentials, {
+    accessKey: "broker-key",
+    secretKey: "12345678",
+  });
 });
 
 test("loadBrokerConfig() takes addresses and names of hosts", () => {

@@ -65,6 +65,15 @@ test("Configuration.text() lists all keys but secrets", () => {
   assertEquals(values.get("useTLS"), "false");
 });
 
+test("Configuration.text() leaves out secrets of whatever kind, ours or Apache's", () => {
+  const { configuration } = open(
+    'accessKey=broker-key\nsecretKey=the-secret-1\ninitAuthenticationUser={"password":"the-secret-2"}\n' +
+      'innerClientAuthenticationCredentials={"secretKey":"the-secret-3"}\nsslPassword=the-secret-4\n',
+  );
+  const shown = configuration.text() + JSON.stringify(configuration.entries());
+  assert(shown.includes("broker-key") && !shown.includes("the-secret"), shown);
+});
+
 test("Configuration.entries() masks secrets and shows origins", () => {
   const entries = open().configuration.entries();
   const of = (key: string) => entries.find((it) => it.key === key);
@@ -126,7 +135,17 @@ test("Configuration.update() changes nothing when one value is bad", async () =>
 
 test("Configuration.update() refuses keys that decide who comes in", async () => {
   const { configuration } = open();
-  for (const key of ["adminToken", "bindAddress", "configBlackList"]) {
+  for (
+    const key of [
+      "adminToken",
+      "bindAddress",
+      "configBlackList",
+      "aclEnable",
+      "plainAclFile",
+      "accessKey",
+      "secretKey",
+    ]
+  ) {
     await assertRejects(
       () => configuration.update(new Map([[key, "x"]])),
       ForbiddenKeyError,

@@ -53,6 +53,9 @@ public final class Driver {
             case "send":
                 Sender.run(arguments);
                 break;
+            case "acl":
+                AccessControl.run(arguments);
+                break;
             case "codec":
                 Codec.run(arguments);
                 break;
