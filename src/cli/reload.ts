@@ -18,8 +18,8 @@ export function reloadConfiguration<K extends ConfigKeys>(
     logger.info("The configuration was read again", { changed });
     for (const key of afterRestart) {
       logger.warn(`${key} was changed and holds after a restart`, {
-        now: String(configuration.values[key]),
-        then: String(loaded.values[key]),
+        now: configuration.shown(key, configuration.values[key]),
+        then: configuration.shown(key, loaded.values[key]),
       });
     }
   } catch (error) {

@@ -172,6 +172,11 @@ export class Configuration<K extends ConfigKeys> {
     return text;
   }
 
+  /** A value of `key` as logs may have it. */
+  shown(key: string, value: unknown): string {
+    return this.#keys[key]!.isSecret ? "***" : String(value);
+  }
+
   /** Every key with its origin; secrets masked. */
   entries(): ConfigurationEntry[] {
     return configurationEntries(this.#keys, this.#effective());
