@@ -3,7 +3,9 @@ import { assert, assertEquals } from "@std/assert";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { PocketmqRequestCode } from "../../src/protocol/pocketmq_request_code.ts";
+import { createRequest } from "../../src/protocol/remoting_command.ts";
 import { RequestCode } from "../../src/protocol/request_code.ts";
+import { signRequest } from "../../src/protocol/request_signature.ts";
 import { eventually } from "../support/eventually.ts";
 import { PocketMQProcess, runPocketMQ } from "../support/pocketmq_process.ts";
 import { RawClient } from "../support/raw_client.ts";
@@ -47,6 +49,8 @@ async function withServers(
   });
 }
 
+/** Several processes start at once here. */
+const PATIENCE = { timeoutMs: 30_000 };
 const ANY_PORTS = ["--listen-port", "0", "--admin-port", "0"];
 
 test("with aclEnable every port asks who comes, and nothing shows a secret", async () => {
@@ -177,7 +181,7 @@ async function reloads(folder: string, server: PocketMQProcess): Promise<void> {
     `${ACL}\nglobalWhiteRemoteAddresses: [127.0.0.1]\n`,
   );
   const client = await RawClient.open(server.address("broker"));
-  await eventually(async () => (await client.invoke(26)).code === 0);
+  await eventually(async () => (await client.invoke(26)).code === 0, PATIENCE);
   client.close();
 }
 
@@ -224,15 +228,24 @@ test("a slave with an account follows a master with access control, and one with
         reason: string | null;
         inSyncSlaveNums: number;
       };
-    await eventually(async () => (await state(master)).inSyncSlaveNums === 1);
+    await eventually(
+      async () => (await state(master)).inSyncSlaveNums === 1,
+      PATIENCE,
+    );
     const env = {
       POCKETMQ_ACCESS_KEY: "admin-key",
       POCKETMQ_SECRET_KEY: SECRETS[0]!,
     };
     const n = ["-n", namesrv.address("namesrv")];
-    const made = await runPocketMQ(["topic", "create", "T", ...n], { env });
-    assertEquals(made.code, 0, made.stderr);
-    const sent = await runPocketMQ(["produce", "T", "x", ...n], { env });
+    for (
+      const make of [["topic", "create", "T"], ["group", "create", "mine"]]
+    ) {
+      const made = await runPocketMQ([...make, ...n], { env });
+      assertEquals(made.code, 0, made.stderr);
+    }
+    const sent = await runPocketMQ(["produce", "T", "x", "--json", ...n], {
+      env,
+    });
     assert(sent.stdout.includes("SEND_OK"), sent.stdout + sent.stderr);
     // The slave has the table, and asks who comes as its master does.
     const topics = async () => {
@@ -241,14 +254,42 @@ test("a slave with an account follows a master with access control, and one with
       );
       return answer.ok;
     };
-    await eventually(topics);
+    await eventually(topics, PATIENCE);
     const client = await RawClient.open(slave.address("broker"));
     assertEquals((await client.invoke(21)).code, 16);
+    const { queueId } = JSON.parse(sent.stdout);
+    await commitsAreHandedOn(client, master, String(queueId));
     client.close();
-    await eventually(async () =>
-      (await state(stranger)).reason?.includes("No accessKey is configured") ===
-        true
+    await eventually(
+      async () =>
+        (await state(stranger)).reason?.includes(
+          "No accessKey is configured",
+        ) ===
+          true,
+      PATIENCE,
     );
     assertEquals((await state(master)).inSyncSlaveNums, 1);
   });
 });
+
+/** The master checks what the client itself may. */
+async function commitsAreHandedOn(
+  slave: RawClient,
+  master: PocketMQProcess,
+  queueId: string,
+): Promise<void> {
+  const admin = { accessKey: "admin-key", secretKey: SECRETS[0]! };
+  const signed = (code: number, extFields: Record<string, string>) => {
+    const request = createRequest(code, { ...extFields });
+    signRequest(request, admin);
+    return request.extFields;
+  };
+  const position = { consumerGroup: "mine", topic: "T", queueId };
+  const fields = { ...position, commitOffset: "1" };
+  assertEquals((await slave.invoke(15, fields)).code, 16);
+  assertEquals((await slave.invoke(15, signed(15, fields))).code, 0);
+  const asked = await RawClient.open(master.address("broker"));
+  const answer = await asked.invoke(14, signed(14, position));
+  assertEquals(answer.extFields["offset"], "1");
+  asked.close();
+}

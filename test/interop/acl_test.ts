@@ -2,7 +2,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { runPocketMQ } from "../support/pocketmq_process.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
+import { ApacheBroker } from "./apache_broker.ts";
+import { follows } from "./ha_pair.ts";
+import { startNamesrv, withInteropSite } from "./interop_site.ts";
+import { OurBroker } from "./our_broker.ts";
 import { type Site, withSite } from "../support/site.ts";
 import { runDriver } from "./java.ts";
 import { mqadmin } from "./mqadmin.ts";
@@ -108,3 +113,60 @@ async function administer(
   }
   return await mqadmin(version, folder, commands);
 }
+
+/** 5.x has no such access control any more. */
+test("Apache 4.9.7 takes the signatures of our tools, and of our slave", async () => {
+  await withInteropSite(async (site) => {
+    const namesrv = await startNamesrv(site);
+    mkdirSync(`${site.folder}/master/conf`, { recursive: true });
+    writeFileSync(`${site.folder}/master/conf/plain_acl.yml`, ACL);
+    const master = await site.own(ApacheBroker.start({
+      version: "4.9.7",
+      folder: `${site.folder}/master`,
+      namesrv,
+      settings: { aclEnable: "true" },
+    }));
+    await site.registered(namesrv, master.address);
+    const tool = (account: string, ...args: string[]) =>
+      runPocketMQ([...args, "-n", namesrv], {
+        env: account === "" ? {} : {
+          POCKETMQ_ACCESS_KEY: `${account}-key`,
+          POCKETMQ_SECRET_KEY: `${account}-secret`,
+        },
+      });
+    const make = ["topic", "create", "Mine"];
+    const unsigned = await tool("", ...make);
+    assert(unsigned.stderr.includes("No accessKey"), unsigned.stderr);
+    const made = await tool("admin", ...make);
+    assertEquals(made.code, 0, made.stderr);
+    await site.eventually(
+      async () => (await tool("", "topic", "route", "Mine")).code === 0,
+      "a route of Mine",
+    );
+    const sent = await tool("client", "produce", "Mine", "größe", "--key", "k");
+    assert(sent.stdout.includes("SEND_OK"), sent.stdout + sent.stderr);
+    const read = ["consume", "Mine", "--group", "mine", "--from", "first"];
+    const got = await tool("client", ...read, "--count", "1");
+    assertEquals(got.stdout.trim(), "größe", got.stderr);
+    const found = await tool(
+      "client",
+      "message",
+      "query",
+      "Mine",
+      "--key",
+      "k",
+    );
+    assertEquals(found.code, 0, found.stderr);
+    const slave = await site.own(OurBroker.start({
+      folder: `${site.folder}/slave`,
+      namesrv,
+      role: "SLAVE",
+      settings: { accessKey: "admin-key", secretKey: "admin-secret" },
+    }));
+    await follows(site, slave);
+    await site.eventually(async () => {
+      const answer = await fetch(`${slave.admin}/admin/topics/Mine`);
+      return answer.ok;
+    }, "the master's topics at the slave");
+  });
+});

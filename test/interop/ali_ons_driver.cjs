@@ -1,14 +1,21 @@
 /**
  * The npm client `ali-ons`: `deliver` sends `count` messages and receives them, `share` lets two
- * consumers of one group divide the queues. Prints `RESULT {json}`.
+ * consumers of one group divide the queues. Signs with an account that is given. Prints
+ * `RESULT {json}`.
  */
 const { Consumer, Message, Producer } = require("ali-ons");
 
-const [story, nameSrv, topic, countText] = process.argv.slice(2);
+const [story, nameSrv, topic, countText, accessKey, secretKey] = process.argv
+  .slice(2);
 const PATIENCE_MS = 40_000;
 // The client asks for an HTTP client even when it is given a name server.
 const httpclient = { request: () => Promise.reject(new Error("not used")) };
-const options = { httpclient, nameSrv, onsAddr: nameSrv };
+const options = {
+  httpclient,
+  nameSrv,
+  onsAddr: nameSrv,
+  ...(accessKey === undefined ? {} : { accessKey, secretKey }),
+};
 
 /** A consumer that keeps `{body, queueId}` of what it gets. */
 async function consumerOf(consumerGroup, more = {}) {

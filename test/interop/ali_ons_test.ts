@@ -1,8 +1,10 @@
 /** The npm client `ali-ons` against the program under test. */
 import { assertEquals } from "@std/assert";
 import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { type Site, withSite } from "../support/site.ts";
+import { withTempDirectory } from "../support/temp_directory.ts";
 
 /** What one story of the driver saw, and all that it printed. */
 function run(
@@ -10,6 +12,7 @@ function run(
   story: string,
   topic: string,
   count: number,
+  account: readonly string[] = [],
 ): Promise<{ result: unknown; output: string }> {
   const driver = spawn("node", [
     "test/interop/ali_ons_driver.cjs",
@@ -17,6 +20,7 @@ function run(
     site.namesrv,
     topic,
     String(count),
+    ...account,
   ]);
   let output = "";
   driver.stdout.on("data", (bytes) => output += bytes);
@@ -47,5 +51,34 @@ test("ali-ons sends and receives, and two of its consumers share the queues unti
       { together: [4, 4], alone: [0, 8], missing: 0 },
       shared.output,
     );
+  });
+});
+
+test("ali-ons signs what access control asks for", async () => {
+  await withTempDirectory(async (folder) => {
+    const account = ["npm-client", "npm-secret"] as const;
+    writeFileSync(
+      `${folder}/acl.yml`,
+      `accounts:\n  - accessKey: ${account[0]}\n    secretKey: ${
+        account[1]
+      }\n` +
+        "    topicPerms: [AliTopic=PUB|SUB]\n    groupPerms: [ali-ons-consumers=SUB]\n" +
+        "  - accessKey: operator\n    secretKey: its-secret\n    admin: true\n",
+    );
+    writeFileSync(
+      `${folder}/tools.yml`,
+      "accessKey: operator\nsecretKey: its-secret\n",
+    );
+    await withSite(async (site) => {
+      const operator = ["--credentials", `${folder}/tools.yml`];
+      const made = await site.run("topic", "create", "AliTopic", ...operator);
+      assertEquals(made.code, 0, made.stderr);
+      const done = await run(site, "deliver", "AliTopic", 20, account);
+      assertEquals(
+        done.result,
+        { sent: 20, received: 20, right: 20 },
+        done.output,
+      );
+    }, ["--set", "aclEnable=true", "--set", `plainAclFile=${folder}/acl.yml`]);
   });
 });
