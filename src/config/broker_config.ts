@@ -23,7 +23,12 @@ import {
   readKey,
 } from "./config_loader.ts";
 import type { ConfigInput } from "./config_sources.ts";
-import { type ConfigKeys, port, type ValuesOf } from "./config_key.ts";
+import {
+  type ConfigKeys,
+  keyTable,
+  port,
+  type ValuesOf,
+} from "./config_key.ts";
 import { HA_KEYS } from "./ha_keys.ts";
 import { ADMIN_KEYS, LOG_KEYS } from "./log_keys.ts";
 import { METRICS_KEYS } from "./metrics_keys.ts";
@@ -37,7 +42,7 @@ import {
 import { STORE_KEYS, storeOpenFiles } from "./store_keys.ts";
 
 /** All keys of `broker`, and `namesrvListenPort` of `standalone`. */
-export const BROKER_PROGRAM_KEYS = {
+export const BROKER_PROGRAM_KEYS = keyTable({
   ...BROKER_KEYS,
   ...STORE_KEYS,
   ...HA_KEYS,
@@ -50,7 +55,7 @@ export const BROKER_PROGRAM_KEYS = {
     9_876,
     "Port of the name server inside `standalone`; 0 takes a free one",
   ),
-} as const;
+});
 
 /** Values by key. */
 export type BrokerValues = ValuesOf<typeof BROKER_PROGRAM_KEYS>;

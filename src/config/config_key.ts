@@ -32,6 +32,11 @@ export interface ConfigKey<T> {
 /** Keys by name. */
 export type ConfigKeys = Readonly<Record<string, ConfigKey<unknown>>>;
 
+/** `keys` without what every object inherits: a key named `constructor` is unknown. */
+export function keyTable<T extends object>(keys: T): Readonly<T> {
+  return Object.freeze(Object.assign(Object.create(null), keys));
+}
+
 /** The values of a table of keys. */
 export type ValuesOf<K> = {
   readonly [P in keyof K]: K[P] extends ConfigKey<infer T> ? T : never;

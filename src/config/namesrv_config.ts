@@ -6,6 +6,7 @@ import {
   type ConfigKey,
   flag,
   integer,
+  keyTable,
   millis,
   port,
   text,
@@ -59,11 +60,11 @@ export const NAMESRV_KEYS = {
 };
 
 /** All keys of `namesrv`. */
-export const NAMESRV_PROGRAM_KEYS = {
+export const NAMESRV_PROGRAM_KEYS = keyTable({
   ...NAMESRV_KEYS,
   ...REMOTING_KEYS,
   ...LOG_KEYS,
-} as const;
+});
 
 /** Values by key. */
 export type NamesrvValues = ValuesOf<typeof NAMESRV_PROGRAM_KEYS>;

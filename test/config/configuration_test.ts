@@ -221,6 +221,18 @@ test("a value that the start found in the place of a configured one is changed t
   assertEquals(configuration.values.brokerRole, "SLAVE");
 });
 
+test("a key that every object inherits is as unknown as any other", async () => {
+  const keys = ["__proto__", "constructor", "toString"];
+  const { configuration, load } = open(keys.map((it) => `${it}=1\n`).join(""));
+  assertEquals(
+    load().warnings.map((it) => it.split(" (")[0]),
+    keys.map((it) => `Unknown key ${it}`),
+  );
+  const changes = new Map(keys.map((it) => [it, "1"]));
+  assertEquals((await configuration.update(changes)).unknown, keys);
+  assertEquals(configuration.lostBy(changes), []);
+});
+
 test("checkRoleChange names the command that changes the role", () => {
   checkRoleChange("SYNC_MASTER", "ASYNC_MASTER");
   checkRoleChange("SLAVE", "SLAVE");

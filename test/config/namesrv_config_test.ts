@@ -24,7 +24,7 @@ test("loadNamesrvConfig() reads file and flags", () => {
   const { slices, warnings } = loadNamesrvConfig({
     file: {
       name: "namesrv.conf",
-      text: "listenPort=19876\nserverWorkerThreads=8\nlisten=1",
+      text: "listenPort=19876\nserverWorkerThreads=8\nlisten=1\n__proto__=1",
     },
     env: {},
     settings: [parseSetting("orderMessageEnable=TRUE")],
@@ -34,6 +34,7 @@ test("loadNamesrvConfig() reads file and flags", () => {
   assertEquals(slices.namesrv.configStorePath, "namesrv.conf");
   assertEquals(warnings, [
     "Unknown key listen (namesrv.conf:3) is ignored",
+    "Unknown key __proto__ (namesrv.conf:4) is ignored",
   ]);
 });
 
