@@ -32,8 +32,8 @@ export interface ListTopicFlags extends ClientFlags {
 const PERMS: Readonly<Record<string, number>> = { r: 4, w: 2, rw: 6 };
 
 function parsePerm(text: string): number {
-  const perm = PERMS[text] ?? (/^[0-7]$/.test(text) ? Number(text) : undefined);
-  if (perm !== undefined) return perm;
+  if (Object.hasOwn(PERMS, text)) return PERMS[text]!;
+  if (/^[0-7]$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Give r, w, rw, or a number 0 to 7.");
 }
 
