@@ -6,7 +6,7 @@ import { adminRoutes } from "./problem.ts";
 export interface HealthCheck {
   readonly name: string;
   readonly ok: boolean;
-  /** One sentence when not ok. */
+  /** One sentence when not ok; of a check that only shows something, also when ok. */
   readonly detail: string | null;
 }
 
@@ -49,7 +49,7 @@ const livez = createRoute({
 const readyz = createRoute({
   method: "get",
   path: "/readyz",
-  summary: "Messages are accepted",
+  summary: "Messages are accepted; a slave: it has recovered and serves",
   request: { query: z.object({ verbose: z.string().optional() }) },
   responses: {
     200: { description: "Ready", ...READY_CONTENT },

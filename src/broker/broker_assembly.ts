@@ -32,7 +32,7 @@ import { HANeighbours } from "./ha_neighbours.ts";
 import type { HARoleFile, HARoleRecord } from "./ha_role_file.ts";
 import { HAMasterProbe } from "./ha_master_probe.ts";
 import { HASlaveSizes } from "./ha_slave_sizes.ts";
-import { metadataAddressOf } from "./metadata_address.ts";
+import { isAddressDerived, metadataAddressOf } from "./metadata_address.ts";
 import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
 import { BrokerProcessors } from "./processor_table.ts";
 import type { ShutdownGate } from "./shutdown_gate.ts";
@@ -305,17 +305,19 @@ function assembleHA(
   },
 ): HACoordinator {
   const { logger } = ports;
+  const known = (haAddress: string | null) => ({
+    masterAddressKey: ha.options.masterAddress || null,
+    haAddress,
+    masterAddr: ha.registeredMasterAddr,
+  });
   const masterAddressOf = (haAddress: string | null): string | null =>
-    metadataAddressOf({
-      masterAddressKey: ha.options.masterAddress || null,
-      haAddress,
-      masterAddr: ha.registeredMasterAddr,
-    });
+    metadataAddressOf(known(haAddress));
   const probe: HAMasterProbe = new HAMasterProbe({
     client,
     log: store.replicaLog,
     logger: logger.child("ha"),
     masterAddressOf,
+    isAddressDerived: (haAddress) => isAddressDerived(known(haAddress)),
     identity,
     haBootstrap: () =>
       wasReseeded(ports.fileSystem, store.options)

@@ -10,6 +10,7 @@
  * Nothing is assumed of a master that does not answer: without comparison, no replication.
  */
 import { parseJavaProperties } from "../base/java_properties.ts";
+import type { MasterPorts } from "../ha/foreign_master.ts";
 import type { LogComparison, MasterProbe } from "../ha/master_probe.ts";
 import type { Logger } from "../io/logger.ts";
 import { RequestCode } from "../protocol/request_code.ts";
@@ -28,6 +29,8 @@ export interface HAMasterProbePorts {
   readonly logger: Logger;
   /** Remoting address of the master whose HA port is given; null while unknown. */
   masterAddressOf(haAddress: string): string | null;
+  /** True when that is a guess: nobody told the address. */
+  isAddressDerived(haAddress: string): boolean;
   /** This broker. */
   readonly identity: {
     readonly brokerName: string;
@@ -79,18 +82,26 @@ export class HAMasterProbe implements MasterProbe {
     }
     try {
       const master = this.#masterLog(address);
-      const refusal = await this.#compareConfig(master);
+      const config = await configOf(master);
+      const refusal = await this.#compareConfig(master, config);
       if (refusal !== null) return refusal;
       const bounds = await master.bounds();
-      return log.isEmpty || log.maxOffset === 0
+      const compared = log.isEmpty || log.maxOffset === 0
         ? this.#begin(bounds)
         : await compareTails(this.#ports, master, bounds);
+      return compared.kind === "prefix"
+        ? { ...compared, ports: portsOf(config) }
+        : compared;
     } catch (error) {
+      const derived = this.#ports.isAddressDerived(haAddress)
+        ? `; this address is that of the replication port, ${haAddress}, minus 1: check haMasterAddress, ` +
+          "or set masterAddress to the master's remoting port"
+        : "";
       return stop(
         "disconnected",
         `Cannot compare the logs with the master over remoting at ${address}: ${
           messageOf(error)
-        }`,
+        }${derived}`,
       );
     }
   }
@@ -100,11 +111,12 @@ export class HAMasterProbe implements MasterProbe {
   }
 
   /** Names, and the size of log files; an empty log takes the master's size. */
-  async #compareConfig(master: HAMasterLog): Promise<LogComparison | null> {
+  async #compareConfig(
+    master: HAMasterLog,
+    config: ReadonlyMap<string, string>,
+  ): Promise<LogComparison | null> {
     const { identity, isFileSizeExplicit, log, logger } = this.#ports;
     const { address } = master;
-    const { body } = await master.ask(RequestCode.GET_BROKER_CONFIG);
-    const config = parseJavaProperties(new TextDecoder().decode(body));
     const names = [
       ["brokerName", identity.brokerName],
       ["brokerClusterName", identity.clusterName],
@@ -149,6 +161,22 @@ export class HAMasterProbe implements MasterProbe {
     const requestOffset = isMin ? Math.max(1, minOffset) : 0;
     return { kind: "prefix", requestOffset, masterMaxOffset: maxOffset };
   }
+}
+
+async function configOf(
+  master: HAMasterLog,
+): Promise<ReadonlyMap<string, string>> {
+  const { body } = await master.ask(RequestCode.GET_BROKER_CONFIG);
+  return parseJavaProperties(new TextDecoder().decode(body));
+}
+
+/** haListenPort 0 is listenPort + 1, here and at Apache's. */
+function portsOf(
+  config: ReadonlyMap<string, string>,
+): MasterPorts | undefined {
+  const listenPort = Number(config.get("listenPort"));
+  const haListenPort = Number(config.get("haListenPort")) || listenPort + 1;
+  return listenPort > 0 ? { listenPort, haListenPort } : undefined;
 }
 
 function stop(

@@ -27,6 +27,11 @@ export function metadataAddressOf(known: MasterAddresses): string | null {
   return port > 0 ? joinHostPort(ha.host, port) : null;
 }
 
+/** True when `metadataAddressOf` is the HA port minus 1, for want of better knowledge. */
+export function isAddressDerived(known: MasterAddresses): boolean {
+  return !known.masterAddressKey && hostPort(known.masterAddr) === null;
+}
+
 function hostPort(
   address: string | null,
 ): { host: string; port: number } | null {

@@ -6,6 +6,7 @@ import type { StoreView } from "../admin/store_routes.ts";
 import type { BrokerController } from "../broker/broker_controller.ts";
 import type { ClientChannelInfo } from "../broker/client_channel_info.ts";
 import { decodeMessageRecord } from "../model/message_record.ts";
+import type { HAState } from "../ha/ha_state.ts";
 import type { NamesrvController } from "../namesrv/namesrv_controller.ts";
 import { listAsideFolders } from "../store/store_aside.ts";
 import { visibilityOf } from "../store/store_options.ts";
@@ -19,7 +20,11 @@ function check(name: string, detail: string | null): HealthCheck {
 export function healthChecks({ broker }: RunningBroker): HealthCheck[] {
   if (!broker.isReady) return [check("broker", waitingFor(broker))];
   const store = broker.messageStore;
-  const unwritable = store.isWritable
+  const isSlave = broker.ha.role === "SLAVE";
+  // A slave is to take no writes: it is ready when it takes its master's bytes and serves reads.
+  const unusable = isSlave
+    ? store.replicaLog.unappendableReason
+    : store.isWritable
     ? null
     : store.unwritableReason ?? "it takes no writes";
   const metadata = broker.parts.metadataFiles.map((it) => it.degradedReason)
@@ -27,10 +32,17 @@ export function healthChecks({ broker }: RunningBroker): HealthCheck[] {
   return [
     check("broker", null),
     check("fence", broker.fence.refusal()),
-    check("store", unwritable),
+    check("store", unusable),
     check("dispatch", store.degradedReason),
     check("metadata", metadata),
+    ...(isSlave ? [linkCheck(broker.ha.state())] : []),
   ];
+}
+
+/** Shown, and never decisive: a slave whose master is away is what reads are to find. */
+function linkCheck({ reason, state }: HAState): HealthCheck {
+  const detail = reason === null ? state : `${state}: ${reason}`;
+  return { name: "replication", ok: true, detail };
 }
 
 const MIB = 1_048_576;

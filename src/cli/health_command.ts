@@ -24,23 +24,26 @@ async function health(
   if (isJson) {
     printLine(context, text.split("\n").join(" "));
   } else {
-    printLine(context, answer.ok ? "ready" : sentenceOf(text, answer.status));
+    printLine(context, healthSentence(text, answer));
   }
   context.exitCode = answer.ok ? 0 : 1;
 }
 
-/** The failed checks of a verbose answer, in one sentence. */
-function sentenceOf(text: string, status: number): string {
+/** The checks of a verbose answer that have something to say, in one sentence. */
+export function healthSentence(
+  text: string,
+  { ok, status }: { readonly ok: boolean; readonly status: number },
+): string {
+  const word = ok ? "ready" : "not ready";
   try {
     const { checks } = JSON.parse(text) as {
       checks?: { name: string; ok: boolean; detail: string | null }[];
     };
-    const failed = (checks ?? []).filter((it) => !it.ok).map((it) =>
-      it.detail === null ? it.name : `${it.name} (${it.detail})`
-    );
-    if (failed.length > 0) return `not ready: ${failed.join(", ")}`;
+    const told = (checks ?? []).filter((it) => ok ? it.detail !== null : !it.ok)
+      .map((it) => it.detail === null ? it.name : `${it.name} (${it.detail})`);
+    if (told.length > 0) return `${word}: ${told.join(", ")}`;
   } catch {
     // Not our admin port: the status says enough.
   }
-  return `not ready: HTTP ${status}`;
+  return ok ? word : `${word}: HTTP ${status}`;
 }

@@ -10,6 +10,7 @@
  * - An offset is reported only after `onAppended` said that it is in the log, with
  *   haAckAfterFlush that it is flushed. Reports never fall.
  * - Nothing is accepted before the first report.
+ * - `TRANSFER` begins with the first valid header: whoever only accepts is no master.
  */
 import { FlowMonitor } from "./flow_monitor.ts";
 import type { HAConnectionState } from "./ha_connection_state.ts";
@@ -40,7 +41,8 @@ export type HAClientEffect =
     state: HAConnectionState;
     reason: string | null;
   }
-  | { kind: "close"; reason: string };
+  /** `isForeign`: what came first was no header. */
+  | { kind: "close"; reason: string; isForeign: boolean };
 
 /** What the faces show; times are monotonic. */
 export interface HAClientView {
@@ -83,6 +85,9 @@ export class HAClient {
   /** <= #maxPhyOffset. */
   #flushedOffset: number;
   #reportedOffset: number | null = null;
+  /** True once twelve bytes were a header, wherever it leads. */
+  #hasHeader = false;
+  #hasReceived = false;
   #hasRepeated = false;
   #lastReadMs: number;
   #lastWriteMs: number | null = null;
@@ -106,17 +111,22 @@ export class HAClient {
     this.#lastReadMs = nowMs;
     const effects: HAClientEffect[] = [];
     if (this.#reportedOffset === null) {
-      this.#close("The master sends before it was asked", effects);
+      this.#close("The master sends before it was asked", effects, true);
       return effects;
     }
     try {
       this.#decoder.push(chunk, {
-        onHeader: (phyOffset) => this.#onHeader(phyOffset),
+        onHeader: (phyOffset) => {
+          this.#hasHeader = true;
+          this.#onHeader(phyOffset);
+          if (!this.#hasReceived) this.#enter("TRANSFER", null, effects);
+          this.#hasReceived = true;
+        },
         onBody: (body) => this.#onBody(body, nowMs, effects),
       });
     } catch (error) {
       if (!(error instanceof HAFrameError)) throw error;
-      this.#close(error.message, effects);
+      this.#close(error.message, effects, !this.#hasHeader);
     }
     return effects;
   }
@@ -130,7 +140,7 @@ export class HAClient {
     this.#maxPhyOffset = maxPhyOffset;
     this.#flushedOffset = flushedOffset;
     if (this.#reportedOffset === null) return this.#firstReport(nowMs);
-    if (this.#state !== "TRANSFER" || this.#isEmpty) return NOTHING;
+    if (this.#state === "SHUTDOWN" || this.#isEmpty) return NOTHING;
     const isPart = this.#decoder.isInBody;
     if (isPart && nowMs - this.#lastWriteMs! < PART_REPORT_MS) return NOTHING;
     return this.#reportOfAppended(nowMs);
@@ -153,12 +163,13 @@ export class HAClient {
       this.#close(
         `The master has been silent for ${Math.round(silentMs)} ms`,
         effects,
+        this.#reportedOffset !== null && !this.#hasHeader,
       );
       return effects;
     }
     if (this.#reportedOffset === null) return this.#firstReport(nowMs);
     const sinceMs = nowMs - this.#lastWriteMs!;
-    if (sinceMs >= PART_REPORT_MS && this.#state === "TRANSFER") {
+    if (sinceMs >= PART_REPORT_MS) {
       const reports = this.#reportOfAppended(nowMs);
       if (reports.length > 0) return reports;
     }
@@ -173,6 +184,11 @@ export class HAClient {
     return this.#reportedOffset === 0 && !this.#hasRepeated
       ? Math.min(EMPTY_REPEAT_MS, haSendHeartbeatInterval)
       : haSendHeartbeatInterval;
+  }
+
+  /** True once a header of this link was valid: what answers is a master's replication port. */
+  get hasReceived(): boolean {
+    return this.#hasReceived;
   }
 
   /** The socket is closed, by whomever. */
@@ -197,11 +213,8 @@ export class HAClient {
   #firstReport(nowMs: number): HAClientEffect[] {
     if (this.#state !== "HANDSHAKE") return NOTHING;
     if (this.#ackOffset() < this.#maxPhyOffset) return NOTHING;
-    const effects: HAClientEffect[] = [];
-    this.#enter("TRANSFER", null, effects);
-    effects.push(this.#report(this.#nextOffset, nowMs));
     this.#lastReadMs = nowMs; // Until now the master had nothing to say.
-    return effects;
+    return [this.#report(this.#nextOffset, nowMs)];
   }
 
   #reportOfAppended(nowMs: number): HAClientEffect[] {
@@ -259,9 +272,13 @@ export class HAClient {
     this.#flow.addByteCountTransferred(body.length, nowMs);
   }
 
-  #close(reason: string, effects: HAClientEffect[]): void {
+  #close(
+    reason: string,
+    effects: HAClientEffect[],
+    isForeign = false,
+  ): void {
     this.#enter("SHUTDOWN", reason, effects);
-    effects.push({ kind: "close", reason });
+    effects.push({ kind: "close", reason, isForeign });
   }
 
   #enter(

@@ -6,26 +6,30 @@
  * - Bytes are appended before their report is written.
  * - With haAckAfterFlush at most one sync runs, and one follows for what came meanwhile.
  */
+import { FOREIGN_HEAD_SIZE } from "../base/foreign_protocol.ts";
 import type { Clock } from "../io/clock.ts";
 import type { Logger } from "../io/logger.ts";
 import type { Connection, ConnectionEvents } from "../io/network.ts";
 import type { ReplicaLog } from "../store/replica_log.ts";
 import { HAClient, type HAClientEffect } from "./ha_client.ts";
+import {
+  foreignMaster,
+  type MasterPorts,
+  STRANGER_HINT,
+} from "./foreign_master.ts";
 import type { HAOptions } from "./ha_options.ts";
 import type { HAStop } from "./master_probe.ts";
 import { encodeReportHeader } from "./report_header.ts";
-
-/** A master that knows us not says nothing. */
-export const STRANGER_HINT =
-  "; nothing was received: does haAllowedPeers of the master let this broker in";
 
 /** What a link needs of its service. */
 export interface HAClientLinkHost {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly log: ReplicaLog;
-  /** The master has said something. */
+  /** Something has come. */
   onRead(): void;
+  /** The first header of a master has come. */
+  onReceived(link: HAClientLink): void;
   onWritten(): void;
   /** The log has grown. */
   onAppended(): void;
@@ -43,7 +47,9 @@ export class HAClientLink implements ConnectionEvents {
   isEnded = false;
   readonly #host: HAClientLinkHost;
   readonly #options: HAOptions;
-  #hasRead = false;
+  /** The first bytes that came. */
+  #head: Uint8Array = new Uint8Array(0);
+  #ports: MasterPorts | null = null;
   #isFlushing = false;
 
   constructor(
@@ -60,13 +66,10 @@ export class HAClientLink implements ConnectionEvents {
 
   onData(bytes: Uint8Array): void {
     if (this.isEnded) return;
+    if (this.#head.length < FOREIGN_HEAD_SIZE) this.#keepHead(bytes);
     if (this.machine === null) {
-      return this.end(
-        "disconnected",
-        `${this.address} sent bytes before it was asked: it is no master`,
-      );
+      return this.#endForeign("before it was asked");
     }
-    this.#hasRead = true;
     this.#host.onRead();
     this.#perform(this.machine.onBytes(bytes, this.#nowMs()));
   }
@@ -77,16 +80,38 @@ export class HAClientLink implements ConnectionEvents {
 
   onClose(reason: string | null): void {
     const why = reason ?? "the master closed it";
-    const hint = this.#hasRead ? "" : STRANGER_HINT;
+    if (this.machine !== null && !this.hasReceived) {
+      return this.#endForeign(`it ended the link: ${why}`);
+    }
+    const hint = this.machine === null ? STRANGER_HINT : "";
     this.end(
       "disconnected",
       `The link to the master at ${this.address} ended: ${why}${hint}`,
     );
   }
 
+  /** True once a header of the master came: nothing is known of this address before. */
+  get hasReceived(): boolean {
+    return this.machine?.hasReceived ?? false;
+  }
+
+  /** Nothing that came is the replication protocol; `how` is a clause. */
+  #endForeign(how: string): void {
+    this.end(
+      "disconnected",
+      foreignMaster(this.address, this.#head, how, this.#ports),
+    );
+  }
+
+  /** Nothing has come for so long that something should have. */
+  endSilent(silentMs: number): void {
+    this.#endForeign(`silent for ${silentMs} ms`);
+  }
+
   /** The logs were compared: asks for what follows the own end. */
-  begin(requestOffset: number): void {
+  begin(requestOffset: number, ports: MasterPorts | null): void {
     const { log } = this.#host;
+    this.#ports = ports;
     this.machine = new HAClient(this.#options, {
       maxPhyOffset: log.maxOffset,
       flushedOffset: log.flushedOffset,
@@ -111,6 +136,18 @@ export class HAClientLink implements ConnectionEvents {
     this.#host.onEnded(this, problem, reason);
   }
 
+  #named(reason: string): string {
+    return `The link to the master at ${this.address} ended: ${reason}`;
+  }
+
+  #keepHead(bytes: Uint8Array): void {
+    const missing = FOREIGN_HEAD_SIZE - this.#head.length;
+    this.#head = Uint8Array.from([
+      ...this.#head,
+      ...bytes.subarray(0, missing),
+    ]);
+  }
+
   #nowMs(): number {
     return this.#host.clock.monotonicMs();
   }
@@ -128,9 +165,12 @@ export class HAClientLink implements ConnectionEvents {
           this.#report(effect.slaveMaxOffset);
           break;
         case "state":
-          break; // Told by the service: as begun, or with the reason of the end.
+          // The end is told with its reason.
+          if (effect.state === "TRANSFER") this.#host.onReceived(this);
+          break;
         case "close":
-          this.end("disconnected", effect.reason);
+          if (effect.isForeign) this.#endForeign(effect.reason);
+          else this.end("disconnected", this.#named(effect.reason));
       }
     }
     if (!hasAppended) return;

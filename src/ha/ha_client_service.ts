@@ -14,11 +14,8 @@ import type { Connection, Endpoint, Network } from "../io/network.ts";
 import type { Random } from "../io/random.ts";
 import type { ReplicaLog } from "../store/replica_log.ts";
 import type { HAClientView } from "./ha_client.ts";
-import {
-  HAClientLink,
-  type HAClientLinkHost,
-  STRANGER_HINT,
-} from "./ha_client_link.ts";
+import { STRANGER_HINT } from "./foreign_master.ts";
+import { HAClientLink, type HAClientLinkHost } from "./ha_client_link.ts";
 import type { HAConnectionState } from "./ha_connection_state.ts";
 import type { HAOptions } from "./ha_options.ts";
 import { LagMeter } from "./lag_meter.ts";
@@ -97,6 +94,8 @@ export class HAClientService implements HAClientLinkHost {
   /** When bytes came last, or none were due. */
   #progressMs = 0;
   #isProbing = false;
+  /** A link was asked for bytes and gave none: what is wrong is said until some come. */
+  #isUnanswered = false;
 
   constructor(ports: HAClientServicePorts, options: HAOptions) {
     this.#ports = ports;
@@ -113,7 +112,7 @@ export class HAClientService implements HAClientLinkHost {
   /** True while the link to the master works. */
   get isTransferring(): boolean {
     const link = this.#link;
-    return link !== null && link.machine !== null && !link.isEnded;
+    return link !== null && link.hasReceived && !link.isEnded;
   }
 
   /** Where this slave stands, or stood when the link ended. */
@@ -126,6 +125,7 @@ export class HAClientService implements HAClientLinkHost {
   follow(address: string): void {
     if (address === this.#masterAddr) return;
     this.#masterAddr = address;
+    this.#isUnanswered = false;
     if (this.#reason === UNKNOWN_MASTER) {
       this.#reason = `The master at ${address} has not been reached yet`;
     }
@@ -218,7 +218,10 @@ export class HAClientService implements HAClientLinkHost {
     this.#link = null;
     // Whoever says a few bytes and goes is no master: only time and data count.
     const livedMs = this.clock.monotonicMs() - link.startedMs;
-    if (livedMs > RETRY_MAX_MS) this.#retryMs = RETRY_MIN_MS;
+    if (livedMs > RETRY_MAX_MS && link.hasReceived) {
+      this.#retryMs = RETRY_MIN_MS;
+    }
+    if (link.machine !== null && !link.hasReceived) this.#isUnanswered = true;
     this.#fail(problem, reason);
   }
 
@@ -327,15 +330,25 @@ export class HAClientService implements HAClientLinkHost {
     this.#lag.note(compared.masterMaxOffset, this.clock.monotonicMs());
     this.#reconnects++;
     this.#progressMs = this.clock.monotonicMs();
-    this.#problem = null;
-    this.#reason = null;
-    this.#cure = null;
+    if (!this.#isUnanswered) this.#forgetProblem();
+    link.begin(compared.requestOffset, compared.ports ?? null);
+  }
+
+  onReceived(link: HAClientLink): void {
+    if (this.#link !== link) return;
+    this.#isUnanswered = false;
+    this.#forgetProblem();
     this.logger.info(`Replicating from the master at ${link.address}`, {
       master: link.address,
       maxOffset: this.log.maxOffset,
-      masterMaxOffset: compared.masterMaxOffset,
+      masterMaxOffset: this.#masterMaxOffset,
     });
-    link.begin(compared.requestOffset);
+  }
+
+  #forgetProblem(): void {
+    this.#problem = null;
+    this.#reason = null;
+    this.#cure = null;
   }
 
   /** Heartbeats only, while the master is ahead: what comes next may be deleted there. */
@@ -344,6 +357,7 @@ export class HAClientService implements HAClientLinkHost {
     const masterMaxOffset = this.#masterMaxOffset ?? 0;
     if (masterMaxOffset <= maxOffset) this.#progressMs = nowMs;
     if (nowMs - this.#progressMs <= STARVED_MS) return;
+    if (!link.hasReceived) return link.endSilent(STARVED_MS);
     link.end(
       "stalled",
       `The master ends at ${masterMaxOffset}, this broker at ${maxOffset}, and ` +

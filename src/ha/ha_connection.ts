@@ -281,6 +281,7 @@ export class HAConnection {
       : offset;
     this.#isMaybeEmpty = offset === 0 || offset === log.minOffset;
     this.#transferFromWhere = this.#startOffset;
+    this.#lastHeartbeatMs = -Infinity; // The next tick tells the slave that a master is here.
     if (this.#startOffset < log.minOffset) {
       this.#suspend(
         "needs-reseed",

@@ -118,7 +118,9 @@ export function slaveState(it: SlaveSituation): HAState {
   if (state !== "TRANSFER") {
     return {
       state: "catching-up",
-      reason: `The logs are being compared with the master at ${masterAddr}`,
+      reason: it.info.reportedOffset === null
+        ? `The logs are being compared with the master at ${masterAddr}`
+        : `The logs agree; nothing has come from the master at ${masterAddr} yet`,
     };
   }
   return isLagging(diff, lagMs)

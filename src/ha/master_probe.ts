@@ -1,4 +1,5 @@
 /** MasterProbe: what a slave asks its master over remoting; given to the HA room from above. */
+import type { MasterPorts } from "./foreign_master.ts";
 import type { HAProblem } from "./ha_connection_state.ts";
 
 /** What stops a link before its first report. */
@@ -18,6 +19,8 @@ export type LogComparison =
     readonly kind: "prefix";
     readonly requestOffset: number;
     readonly masterMaxOffset: number;
+    /** Of the master's configuration; absent when it does not tell. */
+    readonly ports?: MasterPorts | undefined;
   }
   | {
     readonly kind: "stop";

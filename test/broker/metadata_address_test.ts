@@ -1,6 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { test } from "node:test";
-import { metadataAddressOf } from "../../src/broker/metadata_address.ts";
+import {
+  isAddressDerived,
+  metadataAddressOf,
+} from "../../src/broker/metadata_address.ts";
 
 const KNOWN = { masterAddressKey: null, haAddress: null, masterAddr: null };
 
@@ -33,4 +36,15 @@ test("only the clients' address, or none, or junk", () => {
   for (const junk of ["", "host", ":1", "host:x", "host:0"]) {
     assertEquals(metadataAddressOf({ ...KNOWN, haAddress: junk }), null, junk);
   }
+});
+
+test("isAddressDerived() is true only where nobody told the remoting port", () => {
+  const haAddress = "10.0.0.5:10912";
+  const none = { masterAddressKey: null, haAddress, masterAddr: null };
+  assertEquals(isAddressDerived(none), true);
+  assertEquals(
+    isAddressDerived({ ...none, masterAddressKey: "10.0.0.5:9" }),
+    false,
+  );
+  assertEquals(isAddressDerived({ ...none, masterAddr: "10.0.0.5:9" }), false);
 });

@@ -4,10 +4,12 @@ import { cpSync } from "node:fs";
 import { test } from "node:test";
 import { BrokerController } from "../../src/broker/broker_controller.ts";
 import type { RunningBroker } from "../../src/cli/broker_server.ts";
+import { healthSentence } from "../../src/cli/health_command.ts";
 import { healthChecks } from "../../src/cli/facade_status.ts";
 import type { Clock } from "../../src/io/clock.ts";
 import { brokerSlices, runtime, startBroker } from "../broker/broker_site.ts";
 import { FakeLogger } from "../broker/fakes.ts";
+import { startNode } from "../ha/pair_site.ts";
 import { RawClient } from "../support/raw_client.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
 
@@ -77,4 +79,26 @@ test("156: a long recovery lets the probes be answered, and shows how far it is"
     const { messageStore } = broker;
     assertEquals(messageStore.getMaxOffsetInQueue("T", 0), BATCHES * BATCH);
     await broker.stop();
+  }));
+
+test("a slave that has recovered is ready; its link is shown and decides nothing", () =>
+  withTempDirectory(async (folder) => {
+    const { controller } = await startNode(folder, {
+      broker: { brokerRole: "SLAVE", brokerId: 1 },
+      ha: { haMasterAddress: "127.0.0.1:1" },
+    });
+    const checks = healthChecks({ broker: controller } as RunningBroker);
+    assertEquals(checks.filter((it) => !it.ok), []);
+    const link = checks.find((it) => it.name === "replication");
+    assertMatch(link!.detail!, /^disconnected: The master/);
+    const said = (status: number) =>
+      healthSentence(JSON.stringify({ checks }), {
+        ok: status === 200,
+        status,
+      });
+    assertMatch(said(200), /^ready: replication \(disconnected: The master/);
+    assertEquals(said(503), "not ready: HTTP 503");
+    await controller.stop();
+    const stopped = healthChecks({ broker: controller } as RunningBroker);
+    assertEquals(stopped.some((it) => !it.ok), true);
   }));

@@ -21,16 +21,36 @@ function asking(maxPhyOffset: number): HAClient {
 
 test("HAClient asks at once, with its end", () => {
   const client = new HAClient(OPTIONS, startOf(5000), 0);
-  assertEquals(linesOf(client.tick(0)), ["TRANSFER", "report 5000"]);
+  assertEquals(linesOf(client.tick(0)), ["report 5000"]);
   assertEquals(client.tick(1), []);
   const empty = new HAClient(OPTIONS, startOf(0), 0);
-  assertEquals(linesOf(empty.tick(0)), ["TRANSFER", "report 0"]);
+  assertEquals(linesOf(empty.tick(0)), ["report 0"]);
+});
+
+test("HAClient is in HANDSHAKE until a header of a master has come", () => {
+  const client = asking(5000);
+  assertEquals(client.tick(5_000).map(({ kind }) => kind), ["report"]);
+  assertEquals(client.view(5_000).state, "HANDSHAKE");
+  const header = transfer(5000, new Uint8Array(0));
+  assertEquals(client.onBytes(header.subarray(0, 11), 5_001), []);
+  assertEquals(client.view(5_001).state, "HANDSHAKE");
+  assertEquals(linesOf(client.onBytes(header.subarray(11), 5_002)), [
+    "TRANSFER",
+  ]);
+  assertEquals(client.onBytes(header, 5_003), []);
+  const [, close] = asking(0).onBytes(
+    new TextEncoder().encode("HTTP/1.1 400"),
+    1,
+  );
+  assertEquals(close?.kind === "close" && close.isForeign, true);
+  const [, other] = asking(5000).onBytes(transfer(9, new Uint8Array(0)), 1);
+  assertEquals(other?.kind === "close" && other.isForeign, false);
 });
 
 test("HAClient reports only what is appended, once per growth", () => {
   const client = asking(5000);
   const effects = client.onBytes(transfer(5000, new Uint8Array(100)), 1);
-  assertEquals(linesOf(effects), ["append 5000+100"]);
+  assertEquals(linesOf(effects), ["TRANSFER", "append 5000+100"]);
   assertEquals(linesOf(client.onAppended(5100, 0, 2)), ["report 5100"]);
   assertEquals(client.onAppended(5100, 0, 3), []);
 });
@@ -68,6 +88,7 @@ test("HAClient appends the same bytes whatever the cuts", () => {
     for (let index = 1; index < cuts.length; index++) {
       const chunk = stream.slice(cuts[index - 1]!, cuts[index]!);
       for (const effect of client.onBytes(chunk, index)) {
+        if (effect.kind === "state" && effect.state === "TRANSFER") continue;
         if (effect.kind !== "append") throw new Error(effect.kind);
         assertEquals(effect.phyOffset, 5000 + log.length);
         log.push(...effect.body);
@@ -95,7 +116,8 @@ test("HAClient never appends elsewhere than at its end", () => {
 
 test("HAClient with an empty log takes a file boundary only", () => {
   const client = asking(0);
-  assertEquals(client.onBytes(transfer(3 * MIB, new Uint8Array(0)), 1), []);
+  const beat = client.onBytes(transfer(3 * MIB, new Uint8Array(0)), 1);
+  assertEquals(linesOf(beat), ["TRANSFER"]);
   const effects = client.onBytes(transfer(3 * MIB, new Uint8Array(10)), 2);
   assertEquals(linesOf(effects), [`append ${3 * MIB}+10`]);
   assertEquals(linesOf(client.onAppended(3 * MIB + 10, 0, 3)), [
@@ -114,10 +136,10 @@ test("HAClient with an empty log takes a file boundary only", () => {
 test("HAClient gets everything with request 1, and puts the first byte back", () => {
   const start = startOf(0, { requestOffset: 1 });
   const client = new HAClient(OPTIONS, start, 0);
-  assertEquals(linesOf(client.tick(0)), ["TRANSFER", "report 1"]);
+  assertEquals(linesOf(client.tick(0)), ["report 1"]);
   const effects = client.onBytes(transfer(1, Uint8Array.of(0, 0, 99)), 1);
-  assertEquals(linesOf(effects), ["append 0+1", "append 1+3"]);
-  assertEquals((effects[0] as { body: Uint8Array }).body, Uint8Array.of(0));
+  assertEquals(linesOf(effects), ["TRANSFER", "append 0+1", "append 1+3"]);
+  assertEquals((effects[1] as { body: Uint8Array }).body, Uint8Array.of(0));
   assertEquals(linesOf(client.onAppended(4, 0, 2)), ["report 4"]);
   const other = new HAClient(OPTIONS, startOf(0, { requestOffset: MIB }), 0);
   other.tick(0);
@@ -152,7 +174,6 @@ test("HAClient with haAckAfterFlush reports what is flushed", () => {
   const client = new HAClient(options, start, 0);
   assertEquals(client.tick(0), []);
   assertEquals(linesOf(client.onAppended(5000, 5000, 1)), [
-    "TRANSFER",
     "report 5000",
   ]);
   client.onBytes(transfer(5000, new Uint8Array(100)), 2);

@@ -111,6 +111,7 @@ function coordinatorOf(
     logger,
     identity,
     masterAddressOf: remotingOf,
+    isAddressDerived: () => false,
     haBootstrap: () =>
       wasReseeded(node.disk, store.options) ? "min" : options.bootstrap(),
     onMasterRole() {},
