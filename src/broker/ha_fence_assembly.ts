@@ -28,7 +28,8 @@ export function assembleFence(
   const { clock, fileSystem } = ports;
   const logger = ports.logger.child("ha");
   const path = `${storePathRootDir}/config/haPeers.json`;
-  const file = new JsonFile(fileSystem, path, logger);
+  // A former content may lack the rival that was proved last.
+  const file = new JsonFile(fileSystem, path, logger, "same");
   const peers = new HAPeersFile({ clock, logger, file });
   peers.load();
   return new HAFence({

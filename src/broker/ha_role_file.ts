@@ -3,7 +3,8 @@
  *
  * It beats brokerRole and brokerId of the configuration at every start, so that a service manager
  * which starts a broker again with its old file does not undo a change of roles. Without the file
- * the configuration holds, and the epoch is 0.
+ * the configuration holds, and the epoch is 0. The backup has the same role as the file: a former
+ * one would make a master that nobody has promoted.
  */
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
@@ -43,7 +44,7 @@ export class HARoleFile {
     logger: Logger,
   ) {
     const path = `${storePathRootDir}/config/haRole.json`;
-    this.file = new JsonFile(fileSystem, path, logger);
+    this.file = new JsonFile(fileSystem, path, logger, "same");
   }
 
   /** Null when there is none, or none that can be read. Throws `FileError`. */

@@ -31,7 +31,8 @@ export class DeletedTopics {
   #isDirty = false;
 
   constructor(fileSystem: FileSystem, root: string, logger: Logger) {
-    this.#file = new JsonFile(fileSystem, pathOf(root), logger);
+    // A former table may lack a topic, or hold offsets beyond an end that was cut since.
+    this.#file = new JsonFile(fileSystem, pathOf(root), logger, "same");
   }
 
   /**

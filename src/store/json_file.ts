@@ -1,12 +1,15 @@
 /**
  * JsonFile: one JSON file of `config/`, replaced as a whole (DESIGN decision 8).
  *
- * Names beside `x.json`: `x.json.bak` holds the content before the last write, `x.json.tmp` a
- * write that was cut short (ignored), `x.json.corrupt` and `x.json.bak.corrupt` what nobody
+ * Names beside `x.json`: `x.json.bak` holds the content before the last write (or the same
+ * one, see below), `x.json.tmp` a write that was cut short (ignored), `x.json.corrupt` and `x.json.bak.corrupt` what nobody
  * could read.
  *
  * Invariants
  * - At every moment the main file or its .bak is whole, if one ever was.
+ * - With `backup: "same"` the .bak holds what the main file holds, or is not there: content whose
+ *   past is dangerous has none. The main file is never away during a write, so a missing one was
+ *   removed by somebody, and the .bak goes with it.
  * - .bak only ever receives content that `read` has parsed or `write` has written.
  * - `write` calls are done in order; while one runs, only the newest of the others is kept.
  */
@@ -25,6 +28,9 @@ const JSON_FILE_SIZE_MAX = 268_435_456;
 /** `config/` in the store's root, and that in a folder that is there. */
 const PARENT_LEVELS = 2;
 
+/** What `x.json.bak` holds: the content before the last write, or the one of the last write. */
+export type BackupKind = "previous" | "same";
+
 /** One file and its backup. */
 export class JsonFile {
   readonly #fileSystem: FileSystem;
@@ -37,7 +43,15 @@ export class JsonFile {
   readonly #unsyncedDirectories: Set<string>;
   readonly #writing = new Coalesced(() => this.#writeWaiting());
 
-  constructor(fileSystem: FileSystem, readonly path: string, logger: Logger) {
+  readonly #backup: BackupKind;
+
+  constructor(
+    fileSystem: FileSystem,
+    readonly path: string,
+    logger: Logger,
+    backup: BackupKind = "previous",
+  ) {
+    this.#backup = backup;
     this.#fileSystem = fileSystem;
     this.#logger = logger;
     this.#unsyncedDirectories = new Set(
@@ -63,7 +77,11 @@ export class JsonFile {
   read<T>(parse: (text: string) => T): T | undefined {
     const main = this.#tryRead(this.path, parse);
     this.#mainIsGood = main.kind === "good";
+    if (this.#backup === "same" && main.kind !== "bad") {
+      this.#dropOtherBackup(main.kind === "good" ? main.text : null);
+    }
     if (main.kind === "good") return main.value;
+    if (this.#backup === "same" && main.kind === "absent") return undefined;
     const backup = this.#tryRead(`${this.path}.bak`, parse);
     if (main.kind === "absent" && backup.kind === "absent") return undefined;
     if (backup.kind === "good") {
@@ -97,6 +115,35 @@ export class JsonFile {
       this.#unsyncedDirectories.add(it);
     }
     this.#unsyncedDirectories.add(directory);
+    const temporary = await this.#writeTemporary(bytes);
+    if (this.#mainIsGood && this.#backup === "previous") {
+      // The old main becomes the backup under its own name, so that no moment has neither.
+      this.#fileSystem.rename(this.path, `${this.path}.bak`);
+      this.#mainIsGood = false;
+    }
+    this.#fileSystem.rename(temporary, this.path);
+    this.#mainIsGood = true;
+    if (this.#backup === "same") await this.#writeBackup(directory, bytes);
+    else await syncDirectories(this.#fileSystem, this.#unsyncedDirectories);
+    this.#degradedReason = null;
+  }
+
+  /** The main file first: what was written counts, whatever becomes of its copy. */
+  async #writeBackup(directory: string, bytes: Uint8Array): Promise<void> {
+    await syncDirectories(this.#fileSystem, this.#unsyncedDirectories);
+    const backup = `${this.path}.bak`;
+    try {
+      this.#fileSystem.rename(await this.#writeTemporary(bytes), backup);
+      this.#unsyncedDirectories.add(directory);
+      await syncDirectories(this.#fileSystem, this.#unsyncedDirectories);
+    } catch (error) {
+      this.#removeQuietly(backup);
+      this.#logger.warn("Cannot write a backup", { path: backup, error });
+    }
+  }
+
+  /** Resolves with the path once the bytes are durable there. */
+  async #writeTemporary(bytes: Uint8Array): Promise<string> {
     const temporary = `${this.path}.tmp`;
     try {
       await this.#writeSynced(temporary, bytes);
@@ -104,15 +151,28 @@ export class JsonFile {
       this.#removeQuietly(temporary);
       throw error;
     }
-    if (this.#mainIsGood) {
-      // The old main becomes the backup under its own name, so that no moment has neither.
-      this.#fileSystem.rename(this.path, `${this.path}.bak`);
-      this.#mainIsGood = false;
+    return temporary;
+  }
+
+  /** `text` is what the main file holds; null: somebody has removed it. */
+  #dropOtherBackup(text: string | null): void {
+    const path = `${this.path}.bak`;
+    try {
+      const backup = this.#tryRead(path, (it) => it);
+      if (backup.kind === "absent") return;
+      if (backup.kind === "good" && backup.text === text) return;
+      this.#fileSystem.remove(path);
+      if (text !== null) return;
+      this.#logger.info(
+        `${this.path} was removed, so its backup is removed too`,
+        { path },
+      );
+    } catch (error) {
+      this.#logger.warn("Cannot remove a backup that is not used", {
+        path,
+        error,
+      });
     }
-    this.#fileSystem.rename(temporary, this.path);
-    this.#mainIsGood = true;
-    await syncDirectories(this.#fileSystem, this.#unsyncedDirectories);
-    this.#degradedReason = null;
   }
 
   async #writeSynced(path: string, bytes: Uint8Array): Promise<void> {
@@ -146,7 +206,7 @@ export class JsonFile {
       if (!isObjectText(text)) {
         return { kind: "bad", reason: "is not a JSON object" };
       }
-      return { kind: "good", value: parse(text) };
+      return { kind: "good", value: parse(text), text };
     } catch (error) {
       return { kind: "bad", reason: `cannot be parsed (${messageOf(error)})` };
     }
@@ -176,7 +236,7 @@ export class JsonFile {
 }
 
 type ReadOutcome<T> =
-  | { kind: "good"; value: T }
+  | { kind: "good"; value: T; text: string }
   | { kind: "absent" }
   | { kind: "bad"; reason: string };
 

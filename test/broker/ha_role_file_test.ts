@@ -1,4 +1,10 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { test } from "node:test";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
@@ -37,15 +43,70 @@ test("HARoleFile reads what it wrote, and nothing where nothing is", () =>
     assert(text.startsWith('{\n  "role": "SLAVE"'), text);
   }));
 
-test("HARoleFile takes its backup for a broken file, and says that it is degraded", () =>
+const EARLIER: HARoleRecord = {
+  role: "SYNC_MASTER",
+  brokerId: 0,
+  epoch: 2,
+  promotedAtOffset: 9,
+};
+const DEMOTED: HARoleRecord = {
+  role: "SLAVE",
+  brokerId: 1,
+  epoch: 2,
+  promotedAtOffset: 9,
+};
+
+/** A broker that was promoted, then demoted. */
+async function swapped(folder: string): Promise<string> {
+  const file = open(folder);
+  await file.write(EARLIER);
+  await file.write(DEMOTED);
+  return `${folder}/config/haRole.json`;
+}
+
+test("a broken haRole.json gives the role in force from its backup, never the one before", () =>
   withTempDirectory(async (folder) => {
-    const file = open(folder);
-    await file.write(RECORD);
-    await file.write({ ...RECORD, epoch: 4 });
-    writeFileSync(`${folder}/config/haRole.json`, '{"role":"SLA');
+    const path = await swapped(folder);
+    for (const broken of ['{"role":"SLA', ""]) {
+      writeFileSync(path, broken);
+      const again = open(folder);
+      assertEquals(again.read(), DEMOTED);
+      assert(again.file.isDegraded);
+    }
+  }));
+
+test("a removed haRole.json is the configuration, whatever its backup says", () =>
+  withTempDirectory(async (folder) => {
+    const path = await swapped(folder);
+    rmSync(path);
+    const logger = new FakeLogger();
+    const again = new HARoleFile(runtime.fileSystem, folder, logger);
+    assertEquals(again.read(), null);
+    assertEquals(again.file.isDegraded, false);
+    assertEquals(existsSync(`${path}.bak`), false);
+    assertEquals(logger.lines.length, 1);
+    assert(logger.lines[0]!.includes("was removed"), logger.lines[0]);
+    assertEquals(open(folder).read(), null);
+  }));
+
+test("a backup with a former role, as older versions left it, is never used", () =>
+  withTempDirectory(async (folder) => {
+    const path = await swapped(folder);
+    writeFileSync(`${path}.bak`, JSON.stringify(EARLIER));
+    assertEquals(open(folder).read(), DEMOTED);
+    writeFileSync(path, "{");
     const again = open(folder);
-    assertEquals(again.read(), RECORD);
+    assertEquals(again.read(), null);
     assert(again.file.isDegraded);
+    assert(existsSync(`${path}.corrupt`));
+  }));
+
+test("a role whose backup cannot be written holds all the same", () =>
+  withTempDirectory(async (folder) => {
+    const path = `${folder}/config/haRole.json`;
+    mkdirSync(`${path}.bak/x`, { recursive: true });
+    await open(folder).write(DEMOTED);
+    assertEquals(open(folder).read(), DEMOTED);
   }));
 
 test("parseHARole refuses whatever is no role", () => {

@@ -154,7 +154,7 @@ function fenceOf(
 ): HAFence {
   const { disk, logger, options, record } = node;
   const path = `${options.store.storePathRootDir}/config/haPeers.json`;
-  const file = new JsonFile(disk, path, logger);
+  const file = new JsonFile(disk, path, logger, "same");
   const peers = new HAPeersFile({ clock, logger, file });
   peers.load();
   return new HAFence({

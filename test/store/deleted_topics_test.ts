@@ -151,6 +151,7 @@ test("A broken list of deletions does not keep the store from starting", async (
   await store.shutdown();
   for (const text of ["", "{}", `{"minPhyOffsets":{"T":-1}}`]) {
     site.disk.remove(FILE);
+    if (site.disk.stat(`${FILE}.bak`)) site.disk.remove(`${FILE}.bak`);
     site.disk.plant(FILE, bytesOf(text));
     assertEquals([...readDeletedTopics(site.disk, ROOT)], []);
     const again = await site.open();

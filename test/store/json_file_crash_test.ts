@@ -1,6 +1,6 @@
 import { assert } from "@std/assert";
 import { test } from "node:test";
-import { JsonFile } from "../../src/store/json_file.ts";
+import { type BackupKind, JsonFile } from "../../src/store/json_file.ts";
 import type { SyncCall } from "../sim/sim_faults.ts";
 import { SimClock } from "../sim/sim_clock.ts";
 import { SimFileSystem } from "../sim/sim_file_system.ts";
@@ -20,6 +20,7 @@ function parse(text: string): number {
 async function runStory(
   seed: number,
   dropSync?: (call: SyncCall) => boolean,
+  backup: BackupKind = "previous",
 ): Promise<void> {
   const random = new SimRandom(seed);
   const clock = new SimClock();
@@ -30,7 +31,7 @@ async function runStory(
   let acked = 0;
   let tried = 0;
   for (let life = 0; life < 8; life++) {
-    const file = new JsonFile(disk, PATH, new MemoryLogger());
+    const file = new JsonFile(disk, PATH, new MemoryLogger(), backup);
     const found = file.read(parse) ?? 0;
     assert(
       found >= acked && found <= tried,
@@ -61,10 +62,11 @@ function textOf(n: number, random: SimRandom): string {
 
 async function failuresOf(
   dropSync?: (call: SyncCall) => boolean,
+  backup?: BackupKind,
 ): Promise<string[]> {
   const failures: string[] = [];
   for (let seed = 1; seed <= SEEDS; seed++) {
-    await runStory(seed, dropSync).catch((error) =>
+    await runStory(seed, dropSync, backup).catch((error) =>
       failures.push(String(error.message))
     );
   }
@@ -72,8 +74,10 @@ async function failuresOf(
 }
 
 test(`JsonFile keeps what it acknowledged through power cuts [seeds 1 to ${SEEDS}]`, async () => {
-  const failures = await failuresOf();
-  assert(failures.length === 0, failures.slice(0, 3).join("; "));
+  for (const backup of ["previous", "same"] as const) {
+    const failures = await failuresOf(undefined, backup);
+    assert(failures.length === 0, failures.slice(0, 3).join("; "));
+  }
 });
 
 test("JsonFile needs the sync of the file", async () => {
