@@ -4,7 +4,7 @@
  * | state    | sends                  | name servers | left by                                    |
  * | -------- | ---------------------- | ------------ | ------------------------------------------ |
  * | `asking` | refused                | nothing told | answers, or 2 s; then nobody could be asked |
- * | `open`   | taken                  | told         | a higher epoch; a standstill               |
+ * | `open`   | taken                  | told         | a higher epoch or a lost tie; a standstill |
  * | `fenced` | refused                | left         | a change of role only: never by itself     |
  *
  * Invariants
@@ -20,6 +20,7 @@ import { HAFenceSchedule } from "./ha_fence_schedule.ts";
 import {
   type FenceAnswers,
   fencedReason,
+  type FenceOwner,
   rivalOf,
   unaskedReason,
   unknownReason,
@@ -33,6 +34,8 @@ export interface HAFencePorts {
   readonly logger: Logger;
   readonly identity: BrokerIdentity;
   readonly epoch: number;
+  /** End of the log when this broker was last promoted. */
+  readonly promotedAtOffset: number;
   readonly peers: HAPeersFile;
   /** False for a slave, which takes no messages anyway. */
   isMaster(): boolean;
@@ -310,28 +313,31 @@ export class HAFence {
   }
 
   #isBeaten(): boolean {
-    return this.#ports.isMaster() &&
-      (this.#ports.peers.rival?.epoch ?? 0) > this.#ports.epoch;
+    const { epoch, isMaster, peers: { rival } } = this.#ports;
+    if (!isMaster() || rival === null) return false;
+    return rival.epoch > epoch || (rival.isTied && rival.epoch === epoch);
   }
 
   #learn({ peers: answers, registered, unknown }: FenceAnswers): void {
     for (const { address } of unknown) this.#schedule.onUnknown(address);
-    const { epoch, identity, peers } = this.#ports;
-    const { brokerAddr, brokerName } = identity;
+    const { identity, peers } = this.#ports;
     for (const it of answers) {
-      if (it.brokerName === brokerName) this.remember(it.address);
+      if (it.brokerName === identity.brokerName) this.remember(it.address);
       else peers.forget(it.address);
     }
-    const own = { brokerAddr, brokerName, epoch };
-    const rival = rivalOf(own, { peers: answers, registered });
+    const rival = rivalOf(this.#owner, { peers: answers, registered });
     if (rival !== null) peers.prove(rival);
   }
 
+  get #owner(): FenceOwner {
+    const { epoch, identity, promotedAtOffset } = this.#ports;
+    const { brokerAddr, brokerName, haServerAddr: haAddress } = identity;
+    return { brokerAddr, brokerName, epoch, promotedAtOffset, haAddress };
+  }
+
   #fence(): void {
-    const { epoch, identity, logger, peers } = this.#ports;
-    const { brokerAddr, brokerName } = identity;
-    const own = { brokerAddr, brokerName, epoch };
-    const reason = fencedReason(own, peers.rival!);
+    const { logger, peers } = this.#ports;
+    const reason = fencedReason(this.#owner, peers.rival!);
     if (this.#refusal === reason) return;
     this.#refusal = reason;
     this.#state = "fenced";

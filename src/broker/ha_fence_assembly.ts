@@ -38,6 +38,7 @@ export function assembleFence(
     logger,
     identity,
     epoch: base.haRole()?.epoch ?? 0,
+    promotedAtOffset: base.haRole()?.promotedAtOffset ?? 0,
     peers,
     isMaster: () => ha.role !== "SLAVE",
     namesrvAddrs: () => registration.namesrvAddrs,

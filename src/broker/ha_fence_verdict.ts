@@ -2,8 +2,12 @@
  * HAFenceVerdict: whether a broker that claims id 0 may accept messages; pure.
  *
  * An epoch counts promotions. Whoever knows of a higher one than ours proves that another broker
- * was promoted after this one last was: what is accepted here would be lost. A lower or an equal
- * epoch proves nothing; HANeighbours warns of two masters that nobody promoted.
+ * was promoted after this one last was: what is accepted here would be lost. A lower epoch proves
+ * nothing, nor does 0; HANeighbours warns of two masters that nobody promoted.
+ *
+ * Two slaves promoted at the same moment get the same epoch. One keeps the place, by what both say
+ * of themselves and what does not change: the log that was longer when it was promoted, else the
+ * smaller replication address.
  */
 import type { HARoleBody } from "../protocol/body/ha_role_body.ts";
 
@@ -12,15 +16,21 @@ export interface FenceOwner {
   readonly brokerName: string;
   readonly brokerAddr: string;
   readonly epoch: number;
+  /** End of the log when it was promoted. */
+  readonly promotedAtOffset: number;
+  /** `host:port` of the replication port, as others are told. */
+  readonly haAddress: string;
 }
 
-/** Somebody who knows of a higher epoch. */
+/** Somebody who knows of a higher epoch, or keeps the place among masters of the same. */
 export interface Rival {
   /** `host:port` of its remoting port. */
   readonly address: string;
   readonly epoch: number;
   /** False: it is a slave, which knows of the promotion. */
   readonly isMaster: boolean;
+  /** It has the epoch of this broker, and keeps the place. */
+  readonly isTied: boolean;
 }
 
 /** A PocketMQ broker and what it said of itself (31002). */
@@ -53,22 +63,38 @@ export function rivalOf(
   own: FenceOwner,
   { peers, registered }: Pick<FenceAnswers, "peers" | "registered">,
 ): Rival | null {
+  const others = peers.filter((it) =>
+    it.brokerName === own.brokerName && it.address !== own.brokerAddr
+  );
   const candidates: Rival[] = [
-    ...peers.filter((it) => it.brokerName === own.brokerName).map((it) => ({
-      address: it.address,
-      epoch: it.epoch,
-      isMaster: it.role !== "SLAVE",
-    })),
-    ...registered.map(({ address, epoch }) => ({
-      address,
-      epoch,
-      isMaster: true,
-    })),
-  ].filter((it) => it.epoch > own.epoch && it.address !== own.brokerAddr);
+    ...others.filter((it) => it.epoch > own.epoch || isTieLost(own, it))
+      .map(({ address, epoch, role }) => ({
+        address,
+        epoch,
+        isMaster: role !== "SLAVE",
+        isTied: epoch === own.epoch,
+      })),
+    ...registered
+      .filter((it) => it.epoch > own.epoch && it.address !== own.brokerAddr)
+      .map(({ address, epoch }) => ({
+        address,
+        epoch,
+        isMaster: true,
+        isTied: false,
+      })),
+  ];
   return candidates.reduce<Rival | null>(
     (best, it) => best === null || isStronger(it, best) ? it : best,
     null,
   );
+}
+
+/** True when `other` keeps the place of a promotion that both went through. */
+function isTieLost(own: FenceOwner, other: FencePeer): boolean {
+  if (own.epoch === 0 || other.epoch !== own.epoch) return false;
+  if (other.role === "SLAVE") return false;
+  const ahead = other.promotedAtOffset - own.promotedAtOffset;
+  return ahead > 0 || (ahead === 0 && other.haAddress < own.haAddress);
 }
 
 /** A master is named rather than a slave that knows of it. */
@@ -81,8 +107,11 @@ export function fencedReason(own: FenceOwner, rival: Rival): string {
   const who = rival.isMaster
     ? `Broker ${rival.address} was promoted to master of brokerName=${own.brokerName}`
     : `Broker ${rival.address} knows of a promotion in brokerName=${own.brokerName}`;
-  return `${who} with epoch ${rival.epoch}, this broker has epoch ${own.epoch}: ` +
-    "it accepts no messages. Make it a slave with `pocketmq ha demote`, or, if the other " +
+  const what = rival.epoch === own.epoch
+    ? `${who} with epoch ${rival.epoch} as this broker was, and keeps the place: `
+    : `${who} with epoch ${rival.epoch}, this broker has epoch ${own.epoch}: `;
+  return what +
+    "this one accepts no messages. Make it a slave with `pocketmq ha demote`, or, if the other " +
     "one is gone for good, the master with `pocketmq ha promote --force`";
 }
 

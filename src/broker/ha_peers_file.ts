@@ -130,6 +130,7 @@ function parseContent(text: string): Content {
       address,
       epoch,
       isMaster: booleanField(rival, "isMaster", true),
+      isTied: booleanField(rival, "isTied", false),
     },
     followedRole: isMasterRole(followedRole) ? followedRole : null,
   };

@@ -71,7 +71,7 @@ export class FenceSite {
   readonly asked: string[] = [];
   readonly fence: HAFence;
 
-  constructor(epoch = 0, file = new FakeFile()) {
+  constructor(epoch = 0, file = new FakeFile(), promotedAtOffset = 0) {
     this.file = file;
     const { clock, logger } = this;
     this.peers = new HAPeersFile({ clock, logger, file });
@@ -89,6 +89,7 @@ export class FenceSite {
         heartbeatTimeoutMillis: 20_000,
       },
       epoch,
+      promotedAtOffset,
       peers: this.peers,
       isMaster: () => this.isMaster,
       namesrvAddrs: () => this.namesrvAddrs,

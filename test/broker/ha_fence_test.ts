@@ -1,6 +1,7 @@
 import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import {
+  FakeFile,
   FenceSite,
   NAMESRV,
   OWN,
@@ -75,10 +76,10 @@ test("HAFence is fenced by a promoted peer, says by whom, and stays so while tha
   assertEquals(await promoted.start(), "open");
 });
 
-test("HAFence takes no equal or lower epoch, and no other name, for a rival", async () => {
+test("HAFence takes no lower epoch, no slave of an equal one, and no other name, for a rival", async () => {
   for (
     const role of [
-      roleOf({ epoch: 3 }),
+      roleOf({ epoch: 3, role: "SLAVE", brokerId: 1 }),
       roleOf({ epoch: 2 }),
       roleOf({ epoch: 9, brokerName: "broker-b" }),
     ]
@@ -92,6 +93,41 @@ test("HAFence takes no equal or lower epoch, and no other name, for a rival", as
       role.brokerName === "broker-a" ? 1 : 0,
     );
   }
+});
+
+test("HAFence leaves the place to one of two masters of an equal epoch", async () => {
+  const [smaller, larger] = ["10.0.0.4:10912", "10.0.0.6:10912"];
+  const cases = [
+    // The other one's end when it was promoted, its address, and whether it keeps the place.
+    [1_001, larger, true],
+    [1_000, smaller, true],
+    [1_000, larger, false],
+    [999, smaller, false],
+  ] as const;
+  for (const [promotedAtOffset, haAddress, isBeaten] of cases) {
+    const site = new FenceSite(3, new FakeFile(), 1_000);
+    site.peers.remember(PEER);
+    void site.fence.start(true);
+    assertEquals(site.fence.state, "open");
+    site.roles.set(PEER, roleOf({ epoch: 3, promotedAtOffset, haAddress }));
+    const state = isBeaten ? "fenced" : "open";
+    assertEquals(await site.after(6_000), state, `${promotedAtOffset}`);
+    if (!isBeaten) continue;
+    const reason = `Broker ${PEER} was promoted to master of ` +
+      "brokerName=broker-a with epoch 3 as this broker was, and keeps the place: ";
+    assert(site.fencedWith!.startsWith(reason), site.fencedWith!);
+    // Also after a start, while the other one is away.
+    const again = new FenceSite(3, site.file, 1_000);
+    assertEquals(await again.start(), "fenced");
+  }
+});
+
+test("HAFence lets two masters that nobody promoted be", async () => {
+  const site = new FenceSite(0);
+  site.peers.remember(PEER);
+  const role = { epoch: 0, promotedAtOffset: 0, haAddress: "10.0.0.4:10912" };
+  site.roles.set(PEER, roleOf(role));
+  assertEquals(await site.start(), "open");
 });
 
 test("HAFence is fenced by a slave that knows of a promotion", async () => {

@@ -31,11 +31,16 @@ test("HAPeersFile keeps the highest epoch that was proved", async () => {
   const file = new FakeFile();
   const peers = open(file);
   assertEquals(peers.rival, null);
-  peers.prove({ address: "a:1", epoch: 2, isMaster: false });
-  peers.prove({ address: "b:1", epoch: 1, isMaster: true });
-  peers.prove({ address: "c:1", epoch: 2, isMaster: true });
+  peers.prove({ address: "a:1", epoch: 2, isMaster: false, isTied: false });
+  peers.prove({ address: "b:1", epoch: 1, isMaster: true, isTied: false });
+  peers.prove({ address: "c:1", epoch: 2, isMaster: true, isTied: false });
   await peers.persist();
-  assertEquals(open(file).rival, { address: "c:1", epoch: 2, isMaster: true });
+  assertEquals(open(file).rival, {
+    address: "c:1",
+    epoch: 2,
+    isMaster: true,
+    isTied: false,
+  });
 });
 
 test("HAPeersFile keeps which kind of master was followed last", async () => {

@@ -78,7 +78,9 @@ export function assembleLife(
         role,
         brokerId: identity.brokerId,
         brokerName: BROKER_NAME,
-        epoch: life.fence.highestEpoch,
+        epoch: role === "SLAVE"
+          ? life.fence.highestEpoch
+          : node.record?.epoch ?? 0,
         promotedAtOffset: node.record?.promotedAtOffset ?? 0,
         minOffset: store.minPhyOffset,
         maxOffset: store.maxPhyOffset,
@@ -163,6 +165,7 @@ function fenceOf(
     logger,
     identity,
     epoch: record?.epoch ?? 0,
+    promotedAtOffset: record?.promotedAtOffset ?? 0,
     peers,
     isMaster: () => role !== "SLAVE",
     namesrvAddrs: () => [],
