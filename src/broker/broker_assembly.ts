@@ -143,7 +143,7 @@ export function assembleBroker(
     {
       namesrvAddrs: () => registration.namesrvAddrs,
       askForMaster: () => registration.registerAgain(),
-      onMasterRole: (role) => fence.onFollowedRole(role),
+      onMasterRole: (role) => fence.onFollowedRole(ha.masterRole = role),
     },
   );
   const metadata = assembleMetadata(
@@ -209,6 +209,7 @@ export function assembleBroker(
     logger: logger.child("ha"),
     identity,
     namesrvAddrs: () => registration.namesrvAddrs,
+    epoch: () => base.haRole()?.epoch ?? 0,
     isWithoutMaster: () => ha.role === "SLAVE" && ha.haMasterAddress === null,
     onWarning: (warning) => {
       ha.neighbourWarning = warning;

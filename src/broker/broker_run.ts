@@ -178,7 +178,10 @@ export class BrokerRun {
         return ha.client.isTransferring ? ha.masterAddress : null;
       },
       askOne: (address) => inquiry.askOne(address),
-      onAnswer: ({ role }) => this.running.fence.onFollowedRole(role),
+      onAnswer: ({ role }) => {
+        const { fence, ha } = this.running;
+        fence.onFollowedRole(ha.masterRole = role);
+      },
     });
     client.onClosed = (address) => {
       this.running.registration.onConnectionClosed(address);

@@ -3,15 +3,19 @@
  * of the same name and id, or a slave whose brokerName no master has (scenario 29).
  *
  * A name server shows only the last of two brokers that claim one place, so a rival that was
- * seen once is asked directly from then on, until it is gone.
+ * seen once is asked directly from then on, until it is gone. It is told of once two looks agree:
+ * in a change of roles both nodes of a pair have one id for some seconds.
  */
 import { parseJavaProperties } from "../base/java_properties.ts";
+import type { NeighbourWarning } from "../ha/ha_state.ts";
 import type { Clock } from "../io/clock.ts";
 import type { Logger } from "../io/logger.ts";
 import {
   type ClusterInfo,
   decodeClusterInfo,
 } from "../protocol/body/cluster_info.ts";
+import { decodeHARole } from "../protocol/body/ha_role_body.ts";
+import { PocketmqRequestCode } from "../protocol/pocketmq_request_code.ts";
 import {
   createRequest,
   type RemotingCommand,
@@ -37,10 +41,12 @@ export interface HANeighboursPorts {
   readonly identity: BrokerIdentity;
   /** Those in force now. */
   namesrvAddrs(): readonly string[];
+  /** Epoch of this broker: a rival with a lower one is a master that was overtaken. */
+  epoch(): number;
   /** True for a slave that has not found its master. */
   isWithoutMaster(): boolean;
-  /** One sentence; null when the neighbours fit. */
-  onWarning(warning: string | null): void;
+  /** Null when the neighbours fit. */
+  onWarning(warning: NeighbourWarning | null): void;
 }
 
 const INTERVAL_MS = 5_000;
@@ -54,8 +60,9 @@ export class HANeighbours {
   #startedMs = 0;
   #nextMs = 0;
   #isLooking = false;
+  /** Seen by the last look. */
   #rival: string | null = null;
-  #warning: string | null = null;
+  #warning: NeighbourWarning | null = null;
 
   constructor(ports: HANeighboursPorts) {
     this.#ports = ports;
@@ -89,12 +96,11 @@ export class HANeighbours {
       ]
     ) {
       if (address === null || !await this.#isRival(address)) continue;
+      const isConfirmed = this.#rival === address;
       this.#rival = address;
-      const { brokerId, brokerName } = this.#ports.identity;
-      return this.#warn(
-        `brokerId=${brokerId} of brokerName=${brokerName} is taken by ${address} too: ` +
-          "two brokers claim one place, change one of them or stop it",
-      );
+      return isConfirmed
+        ? this.#warn(await this.#aboutRival(address))
+        : undefined;
     }
     this.#rival = null;
     const { clock } = this.#ports;
@@ -103,9 +109,30 @@ export class HANeighbours {
     this.#warn(infos.length === 0 ? null : this.#withoutMaster(infos));
   }
 
-  #warn(warning: string | null): void {
-    if (warning !== null && warning !== this.#warning) {
-      this.#ports.logger.warn(warning);
+  async #aboutRival(address: string): Promise<NeighbourWarning> {
+    const { brokerId, brokerName } = this.#ports.identity;
+    const body = await this.#ask(address, PocketmqRequestCode.GET_HA_ROLE);
+    const epoch = body === null ? null : decodeHARole(body).epoch;
+    const own = this.#ports.epoch();
+    if (brokerId === 0 && epoch !== null && epoch < own) {
+      return {
+        kind: "overtaken",
+        text:
+          `the broker at ${address} was the master of epoch ${epoch}, this one is that of ${own}: ` +
+          "it is fenced and accepts nothing, make it a slave there with `pocketmq ha demote`",
+      };
+    }
+    return {
+      kind: "rival",
+      text:
+        `brokerId=${brokerId} of brokerName=${brokerName} is taken by ${address} too: ` +
+        "two brokers claim one place, change one of them or stop it",
+    };
+  }
+
+  #warn(warning: NeighbourWarning | null): void {
+    if (warning !== null && warning.text !== this.#warning?.text) {
+      this.#ports.logger.warn(warning.text);
     }
     this.#warning = warning;
     this.#ports.onWarning(warning);
@@ -143,20 +170,31 @@ export class HANeighbours {
       config.get("brokerId") === String(brokerId);
   }
 
-  #withoutMaster(infos: readonly ClusterInfo[]): string | null {
+  #withoutMaster(infos: readonly ClusterInfo[]): NeighbourWarning | null {
     const { brokerName, clusterName } = this.#ports.identity;
-    const masters = new Set<string>();
+    const masters = new Map<string, string>();
     for (const { brokerAddrTable } of infos) {
       for (const it of brokerAddrTable.values()) {
-        if (it.brokerAddrs.has(0)) masters.add(it.brokerName);
+        if (it.brokerAddrs.has(0)) masters.set(it.brokerName, it.cluster);
       }
     }
-    if (masters.has(brokerName)) return null;
-    const names = [...masters].sort().slice(0, 8).join(", ");
-    return `No master with brokerName=${brokerName} in brokerClusterName=${clusterName} is known to the name servers; ` +
+    const cluster = masters.get(brokerName);
+    if (cluster === clusterName) return null;
+    if (cluster !== undefined) {
+      return {
+        kind: "no-master",
+        text:
+          `brokerClusterName is ${clusterName} here and ${cluster} at the master of brokerName=${brokerName}: ` +
+          "a slave needs its master's, change it and start again",
+      };
+    }
+    const names = [...masters.keys()].sort().slice(0, 8).join(", ");
+    const text =
+      `No master with brokerName=${brokerName} in brokerClusterName=${clusterName} is known to the name servers; ` +
       (names === ""
         ? "no master is registered there at all"
         : `masters there: ${names}; check brokerName`);
+    return { kind: "no-master", text };
   }
 
   /** The body of a successful answer; null without one. */

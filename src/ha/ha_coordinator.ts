@@ -23,6 +23,7 @@ import {
   type HAState,
   type HAStateWord,
   masterState,
+  type NeighbourWarning,
   slaveState,
 } from "./ha_state.ts";
 import type { MasterProbe } from "./master_probe.ts";
@@ -69,8 +70,10 @@ export class HACoordinator {
   readonly client: HAClientService;
   /** Puts that wait as the role demands. */
   readonly store: ReplicatedStore;
-  /** A sentence about the neighbours in the name servers; null while they fit. */
-  neighbourWarning: string | null = null;
+  /** About the neighbours in the name servers; null while they fit. */
+  neighbourWarning: NeighbourWarning | null = null;
+  /** brokerRole of whoever is followed, as it told last; null while unknown. */
+  masterRole: string | null = null;
   /** Why this master accepts nothing: another broker was promoted; null: none is known. */
   #fencedReason: string | null = null;
   /** What somebody can do for a slave that cannot follow, in one clause; null: nothing. */
@@ -204,7 +207,15 @@ export class HACoordinator {
       const { problem, reason } = this.client.view();
       const info = clientInfoOf(this.client);
       const remedy = this.remedy?.() ?? null;
-      return slaveState({ info, problem, reason, remedy, neighbourWarning });
+      const { masterRole } = this;
+      return slaveState({
+        info,
+        problem,
+        reason,
+        remedy,
+        masterRole,
+        neighbourWarning,
+      });
     }
     return masterState({
       fencedReason: this.#fencedReason,

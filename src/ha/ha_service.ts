@@ -143,11 +143,23 @@ export class HAService implements HALinkHost {
     return count;
   }
 
-  /** True when the link counts for a put that ends now. */
-  isInSync({ machine }: HALink): boolean {
-    if (!machine.isProvenSlave) return false;
-    const acks = [machine.slaveAckOffset];
-    return this.#replicas.inSyncCount(acks, this.log.maxOffset) === 1;
+  /** True for a slave that follows: near the end, and not behind without progress. */
+  isInSync(link: HALink): boolean {
+    if (!link.machine.isProvenSlave) return false;
+    const { maxOffset } = this.log;
+    return this.#replicas.isInSync(
+      this.#liveSlave(link),
+      maxOffset,
+      this.monotonicMs(),
+    );
+  }
+
+  #liveSlave(link: HALink): LiveSlave {
+    return {
+      slaveAckOffset: link.machine.slaveAckOffset,
+      lastProgressMs: link.lastProgressMs,
+      lagMs: this.lagMsOf(link),
+    };
   }
 
   /** Milliseconds since the log grew beyond what a slave has acked. */
@@ -339,9 +351,8 @@ export class HAService implements HALinkHost {
 
   #onSlaves(): void {
     const slaves: LiveSlave[] = [];
-    for (const { machine, lastProgressMs } of this.#links) {
-      if (!machine.isSlave) continue;
-      slaves.push({ slaveAckOffset: machine.slaveAckOffset, lastProgressMs });
+    for (const link of this.#links) {
+      if (link.machine.isSlave) slaves.push(this.#liveSlave(link));
     }
     const wasDegraded = this.#replicas.isDegraded;
     this.#replicas.onSlaves(slaves, this.log.maxOffset, this.monotonicMs());

@@ -16,6 +16,17 @@ export type HAStateWord =
   | "disconnected"
   | "alone";
 
+/** What the name servers show beside this broker. */
+export interface NeighbourWarning {
+  /**
+   * `rival`: another one claims our place. `overtaken`: that one is a master that this broker
+   * has overtaken. `no-master`: nobody that this slave could follow.
+   */
+  readonly kind: "rival" | "overtaken" | "no-master";
+  /** One sentence. */
+  readonly text: string;
+}
+
 /** A word and why; the reason is null only when healthy. */
 export interface HAState {
   readonly state: HAStateWord;
@@ -35,7 +46,7 @@ export interface MasterSituation {
     readonly problem: HAStateWord;
     readonly reason: string;
   }[];
-  readonly neighbourWarning: string | null;
+  readonly neighbourWarning: NeighbourWarning | null;
   /** Another broker was promoted; null: none is known. */
   readonly fencedReason: string | null;
 }
@@ -45,9 +56,11 @@ export interface SlaveSituation {
   readonly info: HAClientRuntimeInfo;
   readonly problem: HAStop | null;
   readonly reason: string | null;
+  /** brokerRole of whoever is followed, as it told last; null while unknown. */
+  readonly masterRole: string | null;
   /** What the operator can do, in one clause. */
   readonly remedy?: string | null;
-  readonly neighbourWarning: string | null;
+  readonly neighbourWarning: NeighbourWarning | null;
 }
 
 /** A lag that is both this long and this big is one. */
@@ -62,9 +75,19 @@ export function masterState(it: MasterSituation): HAState {
   if (it.fencedReason !== null) {
     return { state: "diverged", reason: it.fencedReason };
   }
-  if (it.neighbourWarning !== null) {
-    return { state: "degraded", reason: it.neighbourWarning };
+  const { neighbourWarning: warning } = it;
+  if (warning === null) return ownMasterState(it);
+  if (warning.kind !== "overtaken") {
+    return { state: "degraded", reason: warning.text };
   }
+  const { reason, state } = ownMasterState(it);
+  return {
+    state,
+    reason: reason === null ? warning.text : `${reason}; ${warning.text}`,
+  };
+}
+
+function ownMasterState(it: MasterSituation): HAState {
   const [problem] = it.problems;
   const serving = it.connections.filter(({ lagMs }) => lagMs !== null);
   if (problem !== undefined) {
@@ -103,7 +126,7 @@ export function masterState(it: MasterSituation): HAState {
 export function slaveState(it: SlaveSituation): HAState {
   if (it.problem !== null) {
     const isLost = it.problem === "disconnected";
-    const reason = isLost ? it.neighbourWarning ?? it.reason : it.reason;
+    const reason = isLost ? it.neighbourWarning?.text ?? it.reason : it.reason;
     const isCurable = it.problem === "needs-reseed" ||
       it.problem === "diverged";
     return {
@@ -111,16 +134,27 @@ export function slaveState(it: SlaveSituation): HAState {
       reason: isCurable && it.remedy ? `${reason}; ${it.remedy}` : reason,
     };
   }
-  if (it.neighbourWarning !== null) {
-    return { state: "degraded", reason: it.neighbourWarning };
-  }
   const { diff, lagMs, masterAddr, state } = it.info;
+  const { neighbourWarning: warning } = it;
+  // Replication that runs is the truth: name servers are told late.
+  const isLate = warning?.kind === "no-master" && state === "TRANSFER";
+  if (warning !== null && !isLate) {
+    return { state: "degraded", reason: warning.text };
+  }
   if (state !== "TRANSFER") {
     return {
       state: "catching-up",
       reason: it.info.reportedOffset === null
         ? `The logs are being compared with the master at ${masterAddr}`
         : `The logs agree; nothing has come from the master at ${masterAddr} yet`,
+    };
+  }
+  if (it.masterRole === "SLAVE") {
+    return {
+      state: "degraded",
+      reason:
+        `The broker at ${masterAddr}, which this slave follows, is a SLAVE too: without a ` +
+        "master nobody takes messages; make one with `pocketmq ha promote`, or follow the master",
     };
   }
   return isLagging(diff, lagMs)

@@ -25,6 +25,8 @@ export interface LiveSlave {
   readonly slaveAckOffset: number;
   /** Monotonic milliseconds of its last progress. */
   readonly lastProgressMs: number;
+  /** For how long it has been behind; milliseconds. */
+  readonly lagMs: number;
 }
 
 /** Slaves wanted: some number, none, or more than there are. */
@@ -67,23 +69,31 @@ export class SyncReplicas {
     maxOffset: number,
     nowMs: number,
   ): void {
-    const { haSlaveFallbehindMax, haDegradeAfterMs, haSyncMode } =
-      this.#options;
-    const gapMax = this.#isDegraded
-      ? Math.min(BACK_IN_SYNC_BYTES, haSlaveFallbehindMax)
-      : haSlaveFallbehindMax;
-    let count = 0;
-    for (const { slaveAckOffset, lastProgressMs } of slaves) {
-      const gap = maxOffset - slaveAckOffset;
-      const isResponsive = gap <= 0 || nowMs - lastProgressMs < PROGRESS_MS;
-      if (isResponsive && gap < gapMax) count++;
-    }
+    const { haDegradeAfterMs, haSyncMode } = this.#options;
+    const count =
+      slaves.filter((it) => this.isInSync(it, maxOffset, nowMs)).length;
     if (count >= Math.max(1, this.#wanted(count) - 1)) {
       this.#inSyncMs = nowMs;
       this.#isDegraded = false;
     } else if (haSyncMode === "degrade") {
       this.#isDegraded ||= nowMs - this.#inSyncMs >= haDegradeAfterMs;
     }
+  }
+
+  /** The one rule: what is shown and what ends or begins the degraded state. */
+  isInSync(
+    { lagMs, lastProgressMs, slaveAckOffset }: LiveSlave,
+    maxOffset: number,
+    nowMs: number,
+  ): boolean {
+    const { haSlaveFallbehindMax } = this.#options;
+    const gapMax = this.#isDegraded
+      ? Math.min(BACK_IN_SYNC_BYTES, haSlaveFallbehindMax)
+      : haSlaveFallbehindMax;
+    const gap = maxOffset - slaveAckOffset;
+    const isResponsive = gap <= 0 || lagMs < PROGRESS_MS ||
+      nowMs - lastProgressMs < PROGRESS_MS;
+    return isResponsive && gap < gapMax;
   }
 
   /** Why a put must not even be stored; null when it may. */

@@ -6,6 +6,8 @@ import {
   createResponse,
   type RemotingCommand,
 } from "../../src/protocol/remoting_command.ts";
+import { encodeHARole } from "../../src/protocol/body/ha_role_body.ts";
+import { PocketmqRequestCode } from "../../src/protocol/pocketmq_request_code.ts";
 import { RequestCode } from "../../src/protocol/request_code.ts";
 import { FakeClock, FakeLogger } from "./fakes.ts";
 
@@ -22,8 +24,12 @@ class Site {
   readonly brokers = new Map<string, Map<number, string>>();
   /** What living brokers say of themselves. */
   readonly configs = new Map<string, string>();
+  /** Epochs of those that know of one. */
+  readonly epochs = new Map<string, number>();
   isWithoutMaster = false;
+  cluster = "C";
   warning: string | null = null;
+  kind: string | null = null;
   readonly neighbours: HANeighbours;
   readonly patienceMs = new Set<number>();
 
@@ -47,8 +53,10 @@ class Site {
       },
       namesrvAddrs: () => [NAMESRV],
       isWithoutMaster: () => this.isWithoutMaster,
+      epoch: () => 3,
       onWarning: (warning) => {
-        this.warning = warning;
+        this.warning = warning?.text ?? null;
+        this.kind = warning?.kind ?? null;
       },
     });
     this.neighbours.start();
@@ -66,7 +74,7 @@ class Site {
     if (request.code === RequestCode.GET_BROKER_CLUSTER_INFO) {
       const brokerAddrTable = new Map(
         [...this.brokers].map(([brokerName, brokerAddrs]) => [brokerName, {
-          cluster: "C",
+          cluster: this.cluster,
           brokerName,
           brokerAddrs,
           zoneName: null,
@@ -79,6 +87,26 @@ class Site {
         {},
         encodeClusterInfo({ brokerAddrTable, clusterAddrTable: new Map() }),
       ));
+    }
+    if (request.code === PocketmqRequestCode.GET_HA_ROLE) {
+      const epoch = this.epochs.get(address);
+      return Promise.resolve(
+        epoch === undefined ? createResponse(3, "unknown") : createResponse(
+          0,
+          null,
+          {},
+          encodeHARole({
+            role: "ASYNC_MASTER",
+            brokerId: 0,
+            brokerName: "broker-a",
+            epoch,
+            promotedAtOffset: 0,
+            minOffset: 0,
+            maxOffset: 0,
+            haAddress: "",
+          }),
+        ),
+      );
     }
     const text = this.configs.get(address);
     return text === undefined
@@ -97,6 +125,8 @@ test("HANeighbours names a second broker in our place until it is gone", async (
   const site = new Site();
   site.brokers.set("broker-a", new Map([[0, RIVAL]]));
   site.configs.set(RIVAL, RIVAL_CONFIG);
+  // In a change of roles both nodes have one id for some seconds.
+  assertEquals(await site.after(5_000), null);
   const warning = await site.after(5_000);
   assert(warning!.includes("brokerId=0 of brokerName=broker-a"));
   assert(warning!.includes(RIVAL));
@@ -132,5 +162,35 @@ test("HANeighbours tells a slave without a master which names there are", async 
   assert(warning!.includes("No master with brokerName=broker-a"));
   assert(warning!.includes("masters there: broker-b; check brokerName"));
   site.isWithoutMaster = false;
+  assertEquals(await site.after(5_000), null);
+});
+
+test("HANeighbours calls a master of a lower epoch overtaken, and only that one", async () => {
+  for (
+    const [epoch, kind] of [[2, "overtaken"], [3, "rival"], [
+      4,
+      "rival",
+    ]] as const
+  ) {
+    const site = new Site();
+    site.brokers.set("broker-a", new Map([[0, RIVAL]]));
+    site.configs.set(RIVAL, RIVAL_CONFIG);
+    site.epochs.set(RIVAL, epoch);
+    await site.after(5_000);
+    const warning = await site.after(5_000);
+    assertEquals(site.kind, kind);
+    assertEquals(warning!.includes("pocketmq ha demote"), kind === "overtaken");
+  }
+});
+
+test("HANeighbours names the cluster of a master that has only another one", async () => {
+  const site = new Site(1);
+  site.isWithoutMaster = true;
+  site.cluster = "Other";
+  site.brokers.set("broker-a", new Map([[0, "10.0.0.9:10911"]]));
+  await site.after(5_000);
+  const warning = await site.after(5_000);
+  assert(warning!.startsWith("brokerClusterName is C here and Other at"));
+  site.cluster = "C";
   assertEquals(await site.after(5_000), null);
 });

@@ -60,6 +60,7 @@ const SLAVE: SlaveSituation = {
   },
   problem: null,
   reason: null,
+  masterRole: "ASYNC_MASTER",
   neighbourWarning: null,
 };
 
@@ -95,7 +96,9 @@ test("masterState() has a word for each situation, and a reason unless healthy",
   );
   assert(master({ isDegraded: true }).startsWith("degraded"));
   assert(
-    master({ neighbourWarning: "brokerId=0 is taken twice" })
+    master({
+      neighbourWarning: { kind: "rival", text: "brokerId=0 is taken twice" },
+    })
       .startsWith("degraded: brokerId=0"),
   );
   assertEquals(
@@ -124,7 +127,10 @@ test("slaveState() names what stops it, and what it lacks", () => {
     slaveState({ ...SLAVE, problem: "diverged", reason: "other bytes" }),
     { state: "diverged", reason: "other bytes" },
   );
-  const warning = "No master with brokerName=x";
+  const warning = {
+    kind: "no-master",
+    text: "No master with brokerName=x",
+  } as const;
   assertEquals(
     slaveState({
       ...SLAVE,
@@ -132,12 +138,21 @@ test("slaveState() names what stops it, and what it lacks", () => {
       reason: "unknown",
       neighbourWarning: warning,
     }),
-    { state: "disconnected", reason: warning },
+    { state: "disconnected", reason: warning.text },
   );
+  // Replication that runs is the truth.
   assertEquals(
     slaveState({ ...SLAVE, neighbourWarning: warning }).state,
+    "healthy",
+  );
+  const rival = { kind: "rival", text: "taken" } as const;
+  assertEquals(
+    slaveState({ ...SLAVE, neighbourWarning: rival }).state,
     "degraded",
   );
+  const gap = slaveState({ ...SLAVE, masterRole: "SLAVE" });
+  assertEquals(gap.state, "degraded");
+  assert(gap.reason!.includes("pocketmq ha promote"));
   const behind = { ...SLAVE.info, diff: 5_000_000, lagMs: 2_500 };
   assertEquals(
     slaveState({ ...SLAVE, info: behind }).reason,
@@ -151,9 +166,22 @@ test("a master that was overtaken is diverged, whatever else is to be said", () 
   assertEquals(
     masterState({
       ...MASTER,
-      neighbourWarning: "two brokers",
+      neighbourWarning: { kind: "rival", text: "two brokers" },
       fencedReason: "another one was promoted",
     }),
     { state: "diverged", reason: "another one was promoted" },
   );
+});
+
+test("a master that has overtaken another one tells its own state, and what the other wants", () => {
+  const neighbourWarning = { kind: "overtaken", text: "demote b" } as const;
+  const alone = master({ connections: [], isSync: false, neighbourWarning });
+  assertEquals(
+    alone,
+    "alone: No slave is connected to 10.0.0.5:10912; demote b",
+  );
+  assertEquals(masterState({ ...MASTER, neighbourWarning }), {
+    state: "healthy",
+    reason: "demote b",
+  });
 });

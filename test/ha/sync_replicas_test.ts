@@ -72,10 +72,10 @@ test("SyncReplicas degrades after haDegradeAfterMs alone and comes back in sync"
   assertEquals(replicas.isDegraded, true);
   assertEquals(replicas.needed([], 10).kind, "none");
   // Back, but far behind: puts must not wait for it yet.
-  const far = { slaveAckOffset: 0, lastProgressMs: 11_000 };
+  const far = { slaveAckOffset: 0, lastProgressMs: 11_000, lagMs: 60_000 };
   replicas.onSlaves([far], 5_000, 11_000);
   assertEquals(replicas.isDegraded, true);
-  const near = { slaveAckOffset: 4_900, lastProgressMs: 12_000 };
+  const near = { slaveAckOffset: 4_900, lastProgressMs: 12_000, lagMs: 60_000 };
   replicas.onSlaves([near], 5_000, 12_000);
   assertEquals(replicas.isDegraded, false);
   assertEquals(replicas.needed([4_900], 5_000).kind, "wait");
@@ -83,13 +83,35 @@ test("SyncReplicas degrades after haDegradeAfterMs alone and comes back in sync"
 
 test("SyncReplicas degrades too when the slave is there but frozen", () => {
   const replicas = new SyncReplicas({ ...OPTIONS, haSyncMode: "degrade" }, 0);
-  const frozen = { slaveAckOffset: 4_900, lastProgressMs: 1_000 };
+  const frozen = {
+    slaveAckOffset: 4_900,
+    lastProgressMs: 1_000,
+    lagMs: 60_000,
+  };
   replicas.onSlaves([frozen], 5_000, 1_500);
   assertEquals(replicas.isDegraded, false);
   replicas.onSlaves([frozen], 5_000, 11_500);
   assertEquals(replicas.isDegraded, true);
   // An idle pair has nothing to make progress with.
   const idle = new SyncReplicas({ ...OPTIONS, haSyncMode: "degrade" }, 0);
-  idle.onSlaves([{ slaveAckOffset: 5_000, lastProgressMs: 0 }], 5_000, 60_000);
+  idle.onSlaves(
+    [{ slaveAckOffset: 5_000, lastProgressMs: 0, lagMs: 60_000 }],
+    5_000,
+    60_000,
+  );
   assertEquals(idle.isDegraded, false);
+});
+
+test("in sync is who ends where this log ends, or was not behind for a second without progress", () => {
+  const it = new SyncReplicas(OPTIONS, 0);
+  const isInSync = (
+    slaveAckOffset: number,
+    lastProgressMs: number,
+    lagMs: number,
+  ) => it.isInSync({ slaveAckOffset, lastProgressMs, lagMs }, 5_000, 20_000);
+  assertEquals(isInSync(5_000, 0, 0), true);
+  // A put after a long pause is no lag yet.
+  assertEquals(isInSync(4_900, 0, 50), true);
+  assertEquals(isInSync(4_900, 19_500, 14_000), true);
+  assertEquals(isInSync(4_900, 6_000, 14_000), false);
 });
