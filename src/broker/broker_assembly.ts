@@ -35,6 +35,8 @@ import { HASlaveSizes } from "./ha_slave_sizes.ts";
 import { isAddressDerived, metadataAddressOf } from "./metadata_address.ts";
 import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
 import { BrokerProcessors } from "./processor_table.ts";
+import { assembleSchedule } from "./schedule_assembly.ts";
+import type { ScheduleMessageShell } from "./schedule_message_shell.ts";
 import type { ShutdownGate } from "./shutdown_gate.ts";
 
 /** The outside world of a broker. */
@@ -84,6 +86,7 @@ export interface RunningBroker {
   readonly neighbours: HANeighbours;
   readonly metadata: BrokerMetadata;
   readonly fence: HAFence;
+  readonly schedule: ScheduleMessageShell;
 }
 
 /** The options with what only the bound ports and the host can tell. */
@@ -178,6 +181,7 @@ export function assembleBroker(
     metadata,
     registration,
   });
+  const schedule = assembleSchedule(ports, broker, parts, ha, () => fence);
   const storeHost = {
     address: addresses.storeAddress,
     port: broker.listenPort,
@@ -194,6 +198,7 @@ export function assembleBroker(
       ha,
       metadata,
       fence,
+      schedule,
       haRole: () => haRoleOf(ha, parts, identity, base.haRole()),
       configuration: ports.configuration,
       registerChanges: () => registration.registerChanges(),
@@ -227,6 +232,7 @@ export function assembleBroker(
     metadata,
     neighbours,
     fence,
+    schedule,
   };
 }
 

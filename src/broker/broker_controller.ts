@@ -33,6 +33,7 @@ import { startErrorOf } from "./broker_start_error.ts";
 import type { HAFence } from "./ha_fence.ts";
 import { HAReseed } from "./ha_reseed.ts";
 import type { HARoleRecord } from "./ha_role_file.ts";
+import type { ScheduleMessageShell } from "./schedule_message_shell.ts";
 import type { TransactionStats } from "./transaction/transaction_stats.ts";
 
 /** One broker. */
@@ -175,6 +176,11 @@ export class BrokerController {
   /** Whether another broker was promoted. */
   get fence(): HAFence {
     return this.#started().running.fence;
+  }
+
+  /** Delivery of delay levels. */
+  get schedule(): ScheduleMessageShell {
+    return this.#started().running.schedule;
   }
 
   /** What haRole.json holds; null: the configuration decides the role. */

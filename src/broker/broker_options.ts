@@ -45,6 +45,8 @@ export interface BrokerOptions {
 
   /** Milliseconds between two writes of consumerOffset.json. */
   readonly flushConsumerOffsetInterval: number;
+  /** Milliseconds between two writes of delayOffset.json. */
+  readonly flushDelayOffsetInterval: number;
   /** Milliseconds between full registrations; clamped to 10000..60000 as in Apache. */
   readonly registerNameServerPeriod: number;
   /** Milliseconds that one registration may take. */
@@ -122,6 +124,7 @@ export const DEFAULT_BROKER_OPTIONS: BrokerOptions = Object.freeze({
   msgTraceTopicName: "RMQ_SYS_TRACE_TOPIC",
   validateSystemTopicWhenUpdateTopic: true,
   flushConsumerOffsetInterval: 5_000,
+  flushDelayOffsetInterval: 10_000,
   registerNameServerPeriod: 30_000,
   registerBrokerTimeoutMills: 24_000,
   forceRegister: true,

@@ -211,6 +211,7 @@ export class BrokerRun {
     running.processors.reconfigure(broker, store);
     running.registration.reconfigure(broker);
     running.ha.reconfigure(ha);
+    running.schedule.reconfigure(broker.flushDelayOffsetInterval);
     if (broker.brokerRole !== "SLAVE") running.ha.switchRole(broker.brokerRole);
     if (before.brokerPermission !== broker.brokerPermission) {
       // Name servers look at topics only when their version is another one.
@@ -248,10 +249,12 @@ export class BrokerRun {
   /** Nothing changes here between the two: messages, topics, groups, positions. */
   holdChanges(): void {
     this.#gate.hold();
+    this.running.schedule.hold();
   }
 
   releaseChanges(): void {
     this.#gate.release();
+    this.running.schedule.release();
   }
 
   /** Refuses messages from now on. */
@@ -285,8 +288,16 @@ export class BrokerRun {
    */
   async stop(closeConnections: () => Promise<void>): Promise<void> {
     this.#gate.close();
-    const { fence, ha, metadata, parts, processors, registration } =
-      this.running;
+    const {
+      fence,
+      ha,
+      metadata,
+      parts,
+      processors,
+      registration,
+      schedule,
+    } = this.running;
+    schedule.stop();
     parts.pullRequestHoldService.wakeAll();
     metadata.stop();
     const { logger } = this.#host.ports;
@@ -302,6 +313,7 @@ export class BrokerRun {
     this.#timer = null;
     await this.#client.close();
     await learned;
+    await schedule.persist();
     await parts.persist().catch((error: unknown) =>
       logger.error("Cannot write all tables at shutdown", { error })
     );
@@ -364,6 +376,7 @@ export class BrokerRun {
       parts,
       processors,
       registration,
+      schedule,
     } = this.running;
     const nowMs = this.#host.ports.clock.nowMs();
     this.#host.ports.guard?.tick();
@@ -371,6 +384,7 @@ export class BrokerRun {
     ha.tick();
     this.masterWatch.tick();
     parts.tick(nowMs);
+    schedule.tick();
     processors.transactions.tick(this.#host.ports.clock.monotonicMs());
     metadata.tick();
     neighbours.tick();

@@ -1,7 +1,10 @@
 /**
  * DelayOffsetFile: `config/delayOffset.json`, where the delivery of delay
- * levels stands. Kept as it was found, or as the master has it, and
+ * levels stands: as this master wrote it last, or as a slave's master has it;
  * answered to slaves (code 45).
+ *
+ * Key of ours: `deliveredUntil`, where the master's log ended then. What was
+ * delivered lies below; a slave takes the offsets once its log is that long.
  */
 import { type DataVersion, nextVersion } from "../model/data_version.ts";
 import {
@@ -15,6 +18,7 @@ import type { MetadataFile } from "./config_manager.ts";
 import { parseTableText } from "./table_file.ts";
 
 const OFFSET_TABLE = "offsetTable";
+const DELIVERED_UNTIL = "deliveredUntil";
 
 /** The offsets of the delay levels. */
 export class DelayOffsetFile {
@@ -56,6 +60,11 @@ export class DelayOffsetFile {
     );
   }
 
+  /** Where the master's log ended when it wrote the offsets; 0 when that is not known. */
+  get deliveredUntil(): number {
+    return deliveredUntilIn(this.#json) ?? 0;
+  }
+
   get dataVersion(): DataVersion {
     return dataVersionFromJson(this.#json.dataVersion);
   }
@@ -68,25 +77,63 @@ export class DelayOffsetFile {
     this.#json = { ...this.#json, dataVersion: dataVersionToJson(next) };
   }
 
+  /** As a master: replaces the offsets; they hold once they are durable. Rejects with `FileError`. */
+  async write(
+    offsets: ReadonlyMap<number, number>,
+    deliveredUntil: number,
+  ): Promise<void> {
+    const json: JsonObject = {
+      ...this.#json,
+      dataVersion: dataVersionToJson(
+        nextVersion(this.dataVersion, this.#clock.nowMs()),
+      ),
+      [DELIVERED_UNTIL]: deliveredUntil,
+      [OFFSET_TABLE]: Object.fromEntries(offsets),
+    };
+    await this.#file.write(writePrettyFastjson(json));
+    this.#json = json;
+  }
+
   /**
    * As a slave: takes over a master's answer to 45 once it is durable. Rejects
    * with `BodyError` or `FileError`, and then nothing has changed.
    */
   async replaceAll(text: string): Promise<void> {
-    const json: JsonObject = { ...this.#json, ...decode(text) };
+    const json = this.#mergedWith(text);
     const next = writePrettyFastjson(json);
     if (next === this.encode()) return;
     await this.#file.write(next);
     this.#json = json;
   }
 
+  /** True when `replaceAll` would change nothing. Throws `BodyError`. */
+  holds(text: string): boolean {
+    return writePrettyFastjson(this.#mergedWith(text)) === this.encode();
+  }
+
   /** The whole file's text. */
   encode(): string {
     return writePrettyFastjson(this.#json);
   }
+
+  /** An Apache master does not say how long its log was: what another one said is not kept. */
+  #mergedWith(text: string): JsonObject {
+    const { [DELIVERED_UNTIL]: _, ...others } = this.#json;
+    return { ...others, ...decode(text) };
+  }
 }
 
-/** Throws when the text is no delayOffset.json. */
+/** How long the log must be for the offsets of `text`, an answer to 45; undefined: not said. */
+export function deliveredUntilOf(text: string): number | undefined {
+  return deliveredUntilIn(decode(text));
+}
+
+function deliveredUntilIn(json: JsonObject): number | undefined {
+  const until = json[DELIVERED_UNTIL];
+  return until === undefined ? undefined : integerOf(until, DELIVERED_UNTIL);
+}
+
+/** Throws `BodyError` when the text is no delayOffset.json. */
 function decode(text: string): JsonObject {
   const { json, table } = parseTableText(
     text,
@@ -97,6 +144,7 @@ function decode(text: string): JsonObject {
     integerOf(level, OFFSET_TABLE);
     integerOf(offset, level);
   }
+  deliveredUntilIn(json);
   const version = dataVersionFromJson(json.dataVersion);
   return json.dataVersion === undefined
     ? json

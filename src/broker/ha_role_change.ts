@@ -214,7 +214,7 @@ export class HARoleChange {
     peers: readonly HAPeerAnswer[],
   ): RoleRefusal | null {
     const { haRole, running } = this.#ports.run();
-    const { fence, ha, metadata } = running;
+    const { fence, ha, metadata, schedule } = running;
     const isTold = peers.some((it) =>
       it.role !== "SLAVE" && it.haAddress !== ""
     );
@@ -224,7 +224,7 @@ export class HARoleChange {
       isSuperseded: fence.fencedReason !== null,
       peers,
       inSyncSlaveNums: ha.service.inSyncSlaveNums,
-      areTablesInSync: metadata.hasSlaveInSync,
+      areTablesInSync: metadata.hasSlaveInSync && !schedule.isChanged,
       canFindMaster: haMasterAddress !== undefined || this.#isMasterNamed() ||
         isTold,
     });

@@ -21,7 +21,9 @@ import { ResponseCode, responseCodeName } from "../protocol/response_code.ts";
 import type { OuterClient } from "./broker_outer_api.ts";
 import type { ConsumerOffsetManager } from "./consumer_offset_manager.ts";
 import type { ConsumerQueueOffset } from "./consumer_offset_merge.ts";
+import { DelayOffsetCopy, type DelayOffsetLog } from "./delay_offset_copy.ts";
 import type { DelayOffsetFile } from "./delay_offset_file.ts";
+import { HAMasterLog } from "./ha_master_log.ts";
 import type { MessageRequestModeFile } from "./message_request_mode_file.ts";
 import type { SubscriptionGroupManager } from "./subscription_group_manager.ts";
 import type { TopicQueueCleaner } from "./topic_queue_cleaner.ts";
@@ -37,6 +39,7 @@ export interface MetadataCopierPorts {
   readonly messageRequestModeFile: MessageRequestModeFile;
   readonly messageStore: {
     deleteTopics(topics: readonly string[]): Promise<void>;
+    readonly replicaLog: DelayOffsetLog;
   };
   readonly topicQueueCleaner: Pick<TopicQueueCleaner, "add">;
   /** Why this master must not be followed now, as when the logs differ; null: it may. */
@@ -59,13 +62,19 @@ const DECODER = new TextDecoder();
 /** Copies. */
 export class MetadataCopier {
   readonly #ports: MetadataCopierPorts;
+  readonly #delayOffsetCopy: DelayOffsetCopy;
 
   constructor(ports: MetadataCopierPorts) {
     this.#ports = ports;
+    this.#delayOffsetCopy = new DelayOffsetCopy(
+      ports.delayOffsetFile,
+      ports.messageStore.replicaLog,
+    );
   }
 
   /**
-   * Resolves with the master's version of the table once it holds here;
+   * Resolves with the master's version of the table once it holds here, or
+   * the former one of delay offsets that this slave's log is too short for;
    * undefined when it states none. Rejects with `MasterRefusalError`,
    * `BodyError`, `FileError`, or with the client's errors.
    */
@@ -151,10 +160,14 @@ export class MetadataCopier {
   }
 
   async #delayOffsets(master: string): Promise<DataVersion> {
-    const { delayOffsetFile } = this.#ports;
+    const { client, delayOffsetFile } = this.#ports;
     const text = await this.#ask(master, RequestCode.GET_ALL_DELAY_OFFSET);
+    const maxOffsetOf = async () =>
+      (await new HAMasterLog(client, master).bounds()).maxOffset;
     // An Apache master that delivers nothing yet has no table.
-    if (text !== "") await delayOffsetFile.replaceAll(text);
+    if (text !== "") {
+      await this.#delayOffsetCopy.take(master, text, maxOffsetOf);
+    }
     return delayOffsetFile.dataVersion;
   }
 

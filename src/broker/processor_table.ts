@@ -33,6 +33,7 @@ import {
   type PutMessageStore,
   SendMessageProcessor,
 } from "./processor/send_message_processor.ts";
+import type { DelayOffsets } from "./schedule_message_service.ts";
 import type { ShutdownGate } from "./shutdown_gate.ts";
 import { MASTER_CODES } from "./slave_processors.ts";
 import { TransactionalMessageService } from "./transaction/transactional_message_service.ts";
@@ -50,6 +51,8 @@ export interface BrokerProcessorsPorts {
   readonly ha: HACoordinator;
   readonly metadata: BrokerMetadata;
   readonly fence: HAFence;
+  /** Where delivery of delay levels stands. */
+  readonly schedule: { offsets(): DelayOffsets };
   /** What GET_HA_ROLE answers. */
   haRole(): HARoleBody;
   readonly configuration: BrokerConfiguration;
@@ -101,8 +104,16 @@ export class BrokerProcessors {
     };
     const putStore: PutMessageStore = ports.ha.store;
     const { messageStore } = parts;
+    const { maxDelayLevel } = messageStore.delayedMessages.delayLevels;
     this.#send = new SendMessageProcessor(
-      { ...shared, store: putStore, random, uniqIds, storeHost },
+      {
+        ...shared,
+        store: putStore,
+        random,
+        uniqIds,
+        storeHost,
+        maxDelayLevel,
+      },
       options,
     );
     this.#sendBack = new SendMessageBackProcessor(
@@ -113,7 +124,9 @@ export class BrokerProcessors {
           selectOneMessageByOffset: (offset) =>
             messageStore.selectOneMessageByOffset(offset),
         },
+        random,
         storeHost,
+        maxDelayLevel,
       },
       options,
     );

@@ -10,6 +10,7 @@ import {
   dlqTopicOf,
   isRetryTopic,
   RETRY_GROUP_TOPIC_PREFIX,
+  retryTopicOf,
 } from "../model/topic_names.ts";
 import { isForbiddenSendTopic, topicError } from "../model/validators.ts";
 import type { SendMessageRequestHeader } from "../protocol/header/send_message_request_header.ts";
@@ -157,14 +158,38 @@ export class SendTopics {
     return isDead ? this.deadLetterTopic(group) : undefined;
   }
 
+  /** `%RETRY%group`, created on first need. */
+  retryTopic(
+    group: string,
+    queueNums: number,
+    unitMode: boolean,
+  ): TopicConfig | Refusal {
+    const config = this.#ofGroup(
+      retryTopicOf(group),
+      queueNums,
+      unitMode ? TOPIC_SYS_FLAG_UNIT_SUB : 0,
+    );
+    return "code" in config || (config.perm & PermName.WRITE) !== 0 ? config : {
+      code: ResponseCode.NO_PERMISSION,
+      remark: `the topic[${config.topicName}] sending message is forbidden`,
+    };
+  }
+
   /** `%DLQ%group`, created on first need. */
   deadLetterTopic(group: string): TopicConfig | Refusal {
-    const topic = dlqTopicOf(group);
+    return this.#ofGroup(dlqTopicOf(group), 1, 0);
+  }
+
+  #ofGroup(
+    topic: string,
+    queueNums: number,
+    sysFlag: number,
+  ): TopicConfig | Refusal {
     return this.#ports.topics.createTopicInSendMessageBackMethod(
       topic,
-      1,
+      queueNums,
       READ_WRITE,
-      0,
+      sysFlag,
     ) ?? {
       code: ResponseCode.SYSTEM_ERROR,
       remark: `topic[${shown(topic)}] not exist and cannot be created`,

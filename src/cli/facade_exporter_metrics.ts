@@ -33,7 +33,7 @@ export async function exporterSnapshot(
     options: () => broker.options.broker,
     messageStore,
     brokerStats: parts.brokerStats,
-    delayOffsetFile: parts.delayOffsetFile,
+    schedule: broker.schedule,
     requests: remotingServer.counters.requests,
     diskSpace: () => fileSystem.diskSpace(storePathRootDir),
   });

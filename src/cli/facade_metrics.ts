@@ -109,6 +109,7 @@ async function snapshotOf(
     messageReserveTimeMs: earliestMs === null ? null : nowMs - earliestMs,
     diskUsedBytes: diskUsedBytes(running),
     diskUsedPercent: store.diskUsedPercent,
+    delayed: broker.schedule.waitingCounts(),
     topics: topicTraffic(broker),
     storedTopics: storedTopics(broker),
     groups: groupTraffic(broker, groups),

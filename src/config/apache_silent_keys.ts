@@ -67,7 +67,7 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   fastFailIfNoBufferInStorePool fetchControllerAddrByDnsLookup
   fetchNamesrvAddrInterval filterServerNums
   flushCommitLogTimed flushConsumeQueueLeastPages
-  flushConsumerOffsetHistoryInterval flushDelayOffsetInterval
+  flushConsumerOffsetHistoryInterval
   flushLeastPagesWhenWarmMapedFile forceVerifyPropCRC forwardTimeout
   globalColdReadThreshold haMaxTimeSlaveNotCatchup heartbeatThreadPoolNums
   heartbeatThreadPoolQueueCapacity highSpeedMode initAuthenticationUser

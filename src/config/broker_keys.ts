@@ -97,6 +97,11 @@ const PERIOD_KEYS = {
     "Between two writes of consumerOffset.json",
     { min: 100 },
   ),
+  flushDelayOffsetInterval: millis(
+    10_000,
+    "Between two writes of delayOffset.json",
+    { ...LIVE, min: 100 },
+  ),
   registerNameServerPeriod: millis(30_000, "Between two registrations", {
     min: 1_000,
   }),

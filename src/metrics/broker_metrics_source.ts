@@ -162,6 +162,8 @@ export interface BrokerMetricsSnapshot {
   readonly diskUsedBytes: number | null;
   /** Percent; null when unknown. */
   readonly diskUsedPercent: number | null;
+  /** Messages that wait, by delay level. */
+  readonly delayed: ReadonlyMap<number, number>;
   readonly topics: readonly TopicTrafficMetrics[];
   readonly storedTopics: readonly StoredTopicMetrics[];
   readonly groups: readonly GroupTrafficMetrics[];

@@ -9,6 +9,13 @@ const BROKER: readonly MetricSpec[] = [
   gauge("pocketmq_connections", "Open connections", (it) => it.connections),
   gauge("pocketmq_held_pulls", "Pulls that wait", (it) => it.heldPulls),
   rows(
+    "gauge",
+    "pocketmq_delayed_messages",
+    "Messages that wait for their delay to pass, by level",
+    (it) => it.delayed,
+    ([level, value]) => ({ labels: { delay_level: String(level) }, value }),
+  ),
+  rows(
     "counter",
     "pocketmq_requests_total",
     "Requests, by request code",

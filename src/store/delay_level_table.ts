@@ -26,13 +26,21 @@ export class DelayLevelTable {
     return this.#delaysMs.length;
   }
 
+  /** Milliseconds of the longest level. */
+  get longestMs(): number {
+    return Math.max(...this.#delaysMs.filter((it) => !Number.isNaN(it)), 0);
+  }
+
+  /** Milliseconds; undefined for a level that the table does not know. */
+  delayMs(delayLevel: number): number | undefined {
+    const delayMs = this.#delaysMs[delayLevel - 1];
+    return Number.isNaN(delayMs) ? undefined : delayMs;
+  }
+
   /** When a record of this level, stored at `storeTimestamp`, is due. */
   deliverTimestamp(delayLevel: number, storeTimestamp: number): number {
-    const delayMs = this.#delaysMs[delayLevel - 1];
     return storeTimestamp +
-      (delayMs === undefined || Number.isNaN(delayMs)
-        ? UNKNOWN_LEVEL_DELAY_MS
-        : delayMs);
+      (this.delayMs(delayLevel) ?? UNKNOWN_LEVEL_DELAY_MS);
   }
 
   /** The tags code of a SCHEDULE_TOPIC_XXXX record: its delivery time; undefined without a level. */

@@ -12,6 +12,7 @@ import type {
 import type { CommitLog } from "./commit_log.ts";
 import type { RecoveryReport } from "./commit_log_recovery.ts";
 import type { BoundaryType } from "./consume_queue_time.ts";
+import { DelayedMessages } from "./delayed_messages.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
 import type { GetMessageRequest } from "./get_message_service.ts";
 import type { GetMessageResult } from "./get_message_result.ts";
@@ -45,6 +46,7 @@ export class MessageStore {
   recoveryReport: RecoveryReport | null = null;
   /** False when the process before this one did not stop cleanly. */
   lastExitOk = true;
+  readonly delayedMessages: DelayedMessages;
   readonly #ports: MessageStorePorts;
   readonly #parts: StoreParts;
   readonly #startError: StoreStartError | undefined;
@@ -67,6 +69,7 @@ export class MessageStore {
       effective,
       (it) => this.#onArriving(it),
     );
+    this.delayedMessages = new DelayedMessages(this.#parts, ports.clock);
   }
 
   /** The options in force; sizes are those of the existing files. */

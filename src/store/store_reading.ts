@@ -20,6 +20,7 @@ export class StoreReading {
   readonly getService: GetMessageService;
   readonly queryService: QueryMessageService;
   readonly reader: RecordReader;
+  readonly coldReader: ColdReader;
   /** Bytes behind the end of the log that count as "in memory" (reference 9.3). */
   readonly memoryBytes: number;
   /** Bytes behind the end of the log that may be assumed to be in the page cache. */
@@ -41,7 +42,7 @@ export class StoreReading {
     this.hotBytesMax = memoryLimit * HOT_MEMORY_SHARE;
     const cores = host?.cpuCount() ?? CORES_DEFAULT;
     const { log, queues, index } = files;
-    const coldReader = new ColdReader(
+    const coldReader = this.coldReader = new ColdReader(
       options.coldReadsMax || Math.max(1, cores - 1),
     );
     const paceOf = () =>

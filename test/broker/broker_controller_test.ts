@@ -4,6 +4,7 @@ import { BrokerStartError } from "../../src/broker/broker_start_error.ts";
 import { encodeMessageBatch } from "../../src/model/message_batch.ts";
 import { findProperty } from "../../src/model/message_properties.ts";
 import { decodeMessageRecord } from "../../src/model/message_record.ts";
+import { decodeKVTable } from "../../src/protocol/body/kv_table.ts";
 import { eventually } from "../support/eventually.ts";
 import { RawClient } from "../support/raw_client.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
@@ -155,9 +156,11 @@ test("BrokerController waits for the sync of a SYNC_FLUSH send", () =>
     await controller.stop();
   }));
 
-test("BrokerController dead-letters what a consumer gives up, and refuses to delay", () =>
+test("BrokerController brings back what a consumer could not consume, and dead-letters what it gives up", () =>
   withTempDirectory(async (folder) => {
-    const { controller, address } = await startBroker(folder);
+    const { controller, address } = await startBroker(folder, {}, {
+      messageDelayLevel: "1s",
+    });
     const client = await RawClient.open(address);
     await client.invoke(34, {}, HEARTBEAT);
     await client.send("T", 0, bytes("poison"), "DELAY\u00010\u0002");
@@ -165,7 +168,13 @@ test("BrokerController dead-letters what a consumer gives up, and refuses to del
     const { phyOffset } = decodeMessageRecord(pulled.body);
     const back = { offset: String(phyOffset), group: "g", originTopic: "T" };
     const retried = await client.invoke(36, { ...back, delayLevel: "0" });
-    assertEquals(retried.code, 13);
+    assertEquals(retried.code, 0, retried.remark ?? "");
+    const pullRetry = () => client.pull("g", "%RETRY%g", 0, 0, 1_000);
+    await eventually(async () => (await pullRetry()).code === 0);
+    const again = decodeMessageRecord((await pullRetry()).body);
+    assertEquals([text(again.body), again.reconsumeTimes], ["poison", 1]);
+    const info = decodeKVTable((await client.invoke(28)).body);
+    assertEquals(info.get("scheduleMessageOffset_1"), "1,1");
     const buried = await client.invoke(36, { ...back, delayLevel: "-1" });
     assertEquals(buried.code, 0, buried.remark ?? "");
     const dead = await client.pull("g", "%DLQ%g", 0, 0);

@@ -6,11 +6,13 @@ import { offsetAdminProcessors } from "../../src/broker/processor/offset_admin_p
 import { topicAdminProcessors } from "../../src/broker/processor/topic_admin_processor.ts";
 import { WaitMetadataChangeProcessor } from "../../src/broker/processor/wait_metadata_change_processor.ts";
 import { SlaveSynchronize } from "../../src/broker/slave_synchronize.ts";
+import { encodeKVTable } from "../../src/protocol/body/kv_table.ts";
 import { PocketmqRequestCode } from "../../src/protocol/pocketmq_request_code.ts";
 import {
   createResponse,
   type RemotingCommand,
 } from "../../src/protocol/remoting_command.ts";
+import { RequestCode } from "../../src/protocol/request_code.ts";
 import { RemotingConnectError } from "../../src/remoting/remoting_errors.ts";
 import {
   HELD,
@@ -120,6 +122,11 @@ export class FakeMaster {
       const answer = this.wait.process(context, request);
       return answer === HELD ? promise : answer;
     }
+    if (request.code === RequestCode.GET_BROKER_RUNTIME_INFO) {
+      const bounds = { commitLogMinOffset: "0", commitLogMaxOffset: "1000" };
+      const table = new Map(Object.entries(bounds));
+      return createResponse(0, null, {}, encodeKVTable(table));
+    }
     const processor = this.#table.get(request.code);
     if (processor === undefined) return createResponse(3, "not supported");
     const context = {
@@ -142,6 +149,8 @@ export class MetadataPair {
   /** Topics whose queues must go, with the place in the log. */
   readonly cleaned: [string, number][] = [];
   masterAddress: string | null = MASTER;
+  /** Of slaves that follow from then on. */
+  slaveLogEnd = 1_000;
   refusal: string | null = null;
   readableBrokerId = 1;
 
@@ -162,6 +171,10 @@ export class MetadataPair {
         deleteTopics: (topics) => {
           this.deletedTopics.push(...topics);
           return Promise.resolve();
+        },
+        replicaLog: {
+          maxOffset: this.slaveLogEnd,
+          flush: () => Promise.resolve(),
         },
       },
       topicQueueCleaner: {

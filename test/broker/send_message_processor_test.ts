@@ -85,6 +85,7 @@ function setUp(options: Partial<typeof DEFAULT_BROKER_OPTIONS> = {}) {
     random: { nextInt: (bound) => bound - 1 },
     uniqIds: { createUniqID: () => "0A0B" },
     storeHost: parseSocketAddress("127.0.0.1:10911")!,
+    maxDelayLevel: 18,
     stats: {
       onPut: (...put) => puts.push(put),
       onSendToDlq: (...it) => toDlq.push(it),
@@ -187,10 +188,15 @@ test("SendMessageProcessor refuses with RocketMQ's codes, in order", () => {
     [{ topic: "SCHEDULE_TOPIC_XXXX" }, 16, "forbidden"],
     [{ queueId: 4 }, 29, "queueId[4]"],
     [{ topic: "%RETRY%nobody", queueId: 0 }, 26, "nobody"],
-    [{ properties: "DELAY\u00013\u0002" }, 13, "delayed"],
     [{ properties: "DELAY\u0001x\u0002" }, 13, "DELAY"],
+    [{ properties: "DELAY\u00019223372036854775807\u0002" }, 13, "DELAY"],
     [{ properties: "TIMER_DELIVER_MS\u0001179\u0002" }, 13, "TIMER_DELIVER_MS"],
-    [{ properties: "TIMER_DELAY_SEC\u00013\u0002" }, 13, "delayed"],
+    [{ properties: "TIMER_DELAY_SEC\u00013\u0002" }, 13, "timer"],
+    [
+      { properties: "TRAN_MSG\u0001true\u0002DELAY\u00013\u0002" },
+      13,
+      "DELAY",
+    ],
     [{ sysFlag: 4 }, 13, "TRAN_MSG"],
     [{ sysFlag: 0x80 }, 13, "inner batch"],
   ];
@@ -266,7 +272,62 @@ test("SendMessageProcessor creates topics, durably before its answer, or answers
   assertEquals(answer.remark, "topic[newer] not exist, apply first please!");
 });
 
-test("SendMessageProcessor dead-letters what has been retried enough, without its delay", () => {
+test("SendMessageProcessor sends a message with a delay level by way of SCHEDULE_TOPIC_XXXX", () => {
+  const { puts, send, stored } = setUp();
+  const levels: [string, string, number][] = [
+    ["3", "3", 2],
+    ["18", "18", 17],
+    ["99", "18", 17],
+  ];
+  for (const [asked, kept, queueId] of levels) {
+    const answer = now(send({
+      properties: `UNIQ_KEY\u0001K\u0002DELAY\u0001${asked}\u0002`,
+    }));
+    assertEquals(answer.code, 0, answer.remark ?? "");
+    // The queue of the topic that was sent to, and the offset of the schedule queue.
+    assertEquals(answer.extFields.queueId, "1");
+    assertEquals(answer.extFields.queueOffset, "5");
+    const message = stored.shift()!;
+    assertEquals(
+      [message.topic, message.queueId],
+      ["SCHEDULE_TOPIC_XXXX", queueId],
+    );
+    const property = (name: string) =>
+      findProperty(message.propertiesText, name);
+    assertEquals(property("DELAY"), kept);
+    assertEquals(property("REAL_TOPIC"), "T");
+    assertEquals(property("REAL_QID"), "1");
+    assertEquals(property("CLUSTER"), "DefaultCluster");
+    assertEquals(puts.shift()!.slice(0, 5), [
+      "SCHEDULE_TOPIC_XXXX",
+      1,
+      "delay",
+      1,
+      200,
+    ]);
+  }
+  for (const delay of ["0", "-1"]) {
+    assertEquals(
+      now(send({ properties: `DELAY\u0001${delay}\u0002` })).code,
+      0,
+    );
+    assertEquals(stored.shift()!.topic, "T");
+  }
+});
+
+test("SendMessageProcessor: a delay level beats a timer", () => {
+  const { send, stored } = setUp();
+  const properties = "TIMER_DELAY_SEC\u00019\u0002DELAY\u00011\u0002";
+  assertEquals(now(send({ properties })).code, 0);
+  const [message] = stored;
+  assertEquals(message!.topic, "SCHEDULE_TOPIC_XXXX");
+  assertEquals(
+    findProperty(message!.propertiesText, "TIMER_DELAY_SEC"),
+    undefined,
+  );
+});
+
+test("SendMessageProcessor dead-letters what has been retried enough, without its delay", async () => {
   const { send, stored, groups, site } = setUp();
   groups.add("g");
   const delayed = encodeProperties([["DELAY", "19"], ["WAIT", "false"]]);
@@ -276,8 +337,9 @@ test("SendMessageProcessor dead-letters what has been retried enough, without it
     properties: delayed,
     maxReconsumeTimes: 16,
   };
-  assertEquals(now(send({ ...retry, reconsumeTimes: 16 })).code, 13);
-  assertEquals(stored.length, 0);
+  // It makes the retry topic, and waits until that is in its file.
+  assertEquals((await send({ ...retry, reconsumeTimes: 16 })).code, 0);
+  assertEquals(stored.shift()!.topic, "SCHEDULE_TOPIC_XXXX");
   assertEquals(now(send({ ...retry, reconsumeTimes: 17 })).code, 0);
   assertEquals(stored[0]!.topic, "%DLQ%g");
   assertEquals(stored[0]!.queueId, 0);
@@ -369,6 +431,13 @@ test("SendMessageProcessor refuses bad batches", () => {
     assertEquals(answer.code, 13);
     assert(answer.remark!.includes(part), `${answer.remark}`);
   }
+  const isOfBatch = now(
+    send({ properties: "DELAY\u00013\u0002" }, good, 320),
+  );
+  assertEquals([isOfBatch.code, isOfBatch.remark!.includes("DELAY")], [
+    13,
+    true,
+  ]);
   assertEquals(
     now(send({ topic: "%RETRY%g", queueId: 0 }, good, 320)).code,
     13,

@@ -232,6 +232,7 @@ test("28 answers every key of reference 2.10", async () => {
   const deps = {
     ...rig,
     brokerStats,
+    schedule: rig.delayOffsetFile,
     requests: new Map([[310, sends]]),
     diskSpace: () => ({ totalBytes: 4 * 2 ** 30, freeBytes: 2 ** 30 }),
     messageStore: {

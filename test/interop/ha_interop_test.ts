@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
 import { test } from "node:test";
 import { ApacheBroker } from "./apache_broker.ts";
+import { writeDelayed } from "./delayed_messages.ts";
 import {
   ATTRIBUTED,
   awaitCopy,
@@ -37,6 +38,7 @@ import {
 /** INTEROP_MESSAGES=100000 runs the same stories at full length. */
 const COUNT = Number(process.env.INTEROP_MESSAGES ?? 8_000);
 const MORE = 2_000;
+const DELAYED_COUNT = 40;
 /** About 1 KiB a message and 1 MiB a file. */
 const FILE_COUNT_MIN = 8;
 for (const version of APACHE_SERVER_VERSIONS) {
@@ -63,6 +65,7 @@ for (const version of APACHE_SERVER_VERSIONS) {
         : [];
       const slaveCount = 1 + others.length;
       await inSync(site, killed, slaveCount);
+      await writeDelayed(killed, "LoadA", DELAYED_COUNT);
       await load(site, driver, namesrv, 0, COUNT);
       await killed.stop("SIGKILL");
       const { listenPort } = killed;
@@ -77,7 +80,11 @@ for (const version of APACHE_SERVER_VERSIONS) {
       assertEquals(copied.minOffset, 0);
       assert(copied.fileCount >= FILE_COUNT_MIN, JSON.stringify(copied));
       assertEquals(copied.v2RecordCount, isModern(version) ? 1 : 0);
-      await awaitTables(site, master, slave, TABLES_WITHIN_MS[version]!);
+      const within = TABLES_WITHIN_MS[version]!;
+      await awaitTables(site, master, slave, within, true);
+      const delayed = (await metadataTables(master.address)).delayOffsets;
+      const half = DELAYED_COUNT / 2;
+      assertEquals(delayed, { "1": half, "2": half });
       for (const it of others) await losesTopics(site, master, it);
     });
   });

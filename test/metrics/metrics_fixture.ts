@@ -81,6 +81,7 @@ export function snapshot(): BrokerMetricsSnapshot {
     transactions: [
       { topic: "T", committed: 8, rolledBack: 9, latencyS: LATENCY },
     ],
+    delayed: new Map([[3, 41]]),
     lags: [{
       group: "G",
       topic: "%RETRY%G",

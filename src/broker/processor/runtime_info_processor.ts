@@ -14,8 +14,8 @@ import type {
 import type { RpcStats } from "../../remoting/rpc_stats.ts";
 import type { BrokerOptions } from "../broker_options.ts";
 import type { BrokerStats, PutCounters } from "../broker_stats.ts";
-import type { DelayOffsetFile } from "../delay_offset_file.ts";
 import { type ProcessorName, watermarksOf } from "../processor_watermarks.ts";
+import type { DelayOffsets } from "../schedule_message_service.ts";
 import { bodyResponse } from "./admin_response.ts";
 
 /** What the table says of the store. */
@@ -35,7 +35,7 @@ export interface RuntimeInfoDeps {
   readonly options: () => BrokerOptions;
   readonly messageStore: RuntimeInfoStore;
   readonly brokerStats: BrokerStats;
-  readonly delayOffsetFile: DelayOffsetFile;
+  readonly schedule: { offsets(): DelayOffsets };
   /** By code. */
   readonly requests: ReadonlyMap<number, RpcStats>;
   /** Of the store's disk; may throw a FileError. */
@@ -172,10 +172,10 @@ function diskInfo(deps: RuntimeInfoDeps): Record<string, string> {
 
 /** `scheduleMessageOffset_<level>` = `delivered,max`. */
 function scheduleInfo(
-  { delayOffsetFile, messageStore }: RuntimeInfoDeps,
+  { messageStore, schedule }: RuntimeInfoDeps,
 ): Record<string, string> {
   const info: Record<string, string> = {};
-  for (const [level, offset] of delayOffsetFile.offsets()) {
+  for (const [level, offset] of schedule.offsets()) {
     if (level < 1) continue;
     const max = messageStore.getMaxOffsetInQueue(
       TopicNames.RMQ_SYS_SCHEDULE_TOPIC,

@@ -1,16 +1,16 @@
 /**
  * SendMessageBackProcessor: CONSUMER_SEND_MSG_BACK (36), reference 11.6.
  *
- * A message that has been retried enough, or that its consumer gives up, goes to
- * `%DLQ%group`. Any other would have to wait for its next delivery, and this
- * version keeps no delayed messages: it is refused. Stock clients then try to
- * send it to `%RETRY%group` with a delay, which is refused as well unless the
- * retries are used up (then `SendMessageProcessor` stores it as a dead letter),
- * and so they keep the message and consume it again after 5 s. Nothing is lost,
- * nothing is dead-lettered early; only the delays are not RocketMQ's.
+ * A message that its consumer could not consume goes to `%RETRY%group` after a
+ * delay, by way of SCHEDULE_TOPIC_XXXX; one that has been retried enough, or
+ * that its consumer gives up, goes to `%DLQ%group`.
+ *
+ * Unlike Apache's broker this one waits for disk and slaves before it answers:
+ * the consumer's position moves on with the answer. Whatever is in the log then
+ * counts as sent back, for a client that hears anything else sends it again.
  */
 import { shown } from "../../base/shown.ts";
-import type { Clock } from "../../io/clock.ts";
+import type { Random } from "../../io/random.ts";
 import { encodeMessageId } from "../../model/message_id.ts";
 import type {
   MessageExt,
@@ -19,6 +19,7 @@ import type {
 import {
   decodeProperties,
   encodeProperties,
+  findProperty,
   MessageConst,
 } from "../../model/message_properties.ts";
 import { decodeMessageRecord } from "../../model/message_record.ts";
@@ -37,7 +38,8 @@ import {
 import { ResponseCode } from "../../protocol/response_code.ts";
 import type { RequestContext } from "../../remoting/request_processor.ts";
 import type { PutMessageResult } from "../../store/put_message_result.ts";
-import { remarkOfPut, responseCodeOfPut } from "../put_response.ts";
+import { isStored, remarkOfPut, responseCodeOfPut } from "../put_response.ts";
+import { toScheduleMessage } from "../schedule_message.ts";
 import {
   MAX_RECONSUME_TIMES_VERSION,
   SendTopics,
@@ -55,13 +57,25 @@ export interface SendMessageBackPorts extends SendTopicsPorts {
       phyOffset: number,
     ): Promise<Uint8Array | undefined>;
   };
-  readonly clock: Clock;
+  readonly random: Random;
   readonly storeHost: SocketAddress;
   readonly stats: {
     onSendBack(topic: string, group: string): void;
     onDeadLetter(topic: string, group: string): void;
     onSendToDlq(topic: string, group: string): void;
   };
+  /** Of messageDelayLevel; levels above count as this one. */
+  readonly maxDelayLevel: number;
+}
+
+/** The first retry waits for this level, each later one a level longer. */
+const FIRST_RETRY_LEVEL = 3;
+
+/** Where a message goes back to; a level of 0 goes there at once. */
+interface BackTarget {
+  readonly topic: string;
+  readonly queueId: number;
+  readonly delayLevel: number;
 }
 
 /** Answers 36. */
@@ -101,6 +115,14 @@ export class SendMessageBackProcessor {
       );
     }
     if (config.retryQueueNums <= 0) return createResponse(ResponseCode.SUCCESS);
+    const retryTopic = this.#topics.retryTopic(
+      group,
+      config.retryQueueNums,
+      header.unitMode,
+    );
+    if ("code" in retryTopic) {
+      return createResponse(retryTopic.code, retryTopic.remark);
+    }
     const record = await this.#ports.store.selectOneMessageByOffset(
       header.offset,
     );
@@ -115,27 +137,61 @@ export class SendMessageBackProcessor {
       ? header.maxReconsumeTimes
       : undefined;
     const max = own ?? config.retryMaxTimes;
-    if (message.reconsumeTimes < max && header.delayLevel >= 0) {
-      return createResponse(
-        ResponseCode.MESSAGE_ILLEGAL,
-        "this version does not support delayed messages: the client keeps the " +
-          "message and consumes it again itself",
-      );
+    if (message.reconsumeTimes >= max || header.delayLevel < 0) {
+      const { stats } = this.#ports;
+      const originTopic = header.originTopic ?? message.topic;
+      stats.onSendToDlq(originTopic, group);
+      const deadLetters = this.#topics.deadLetterTopic(group);
+      if ("code" in deadLetters) {
+        return createResponse(deadLetters.code, deadLetters.remark);
+      }
+      const answer = await this.#put(header, message, {
+        topic: deadLetters.topicName,
+        queueId: 0,
+        delayLevel: 0,
+      });
+      if (answer.code === ResponseCode.SUCCESS) {
+        stats.onDeadLetter(originTopic, group);
+      }
+      return answer;
     }
-    return await this.#bury(header, message);
+    return await this.#put(header, message, {
+      topic: retryTopic.topicName,
+      queueId: this.#ports.random.nextInt(config.retryQueueNums),
+      delayLevel: header.delayLevel === 0
+        ? FIRST_RETRY_LEVEL + message.reconsumeTimes
+        : header.delayLevel,
+    });
   };
 
-  async #bury(
+  async #put(
     header: ConsumerSendMsgBackRequestHeader,
     message: MessageExt,
+    target: BackTarget,
   ): Promise<RemotingCommand> {
-    const { stats } = this.#ports;
-    const originTopic = header.originTopic ?? message.topic;
-    stats.onSendToDlq(originTopic, header.group);
-    const topicConfig = this.#topics.deadLetterTopic(header.group);
-    if ("code" in topicConfig) {
-      return createResponse(topicConfig.code, topicConfig.remark);
+    const { maxDelayLevel, stats, store } = this.#ports;
+    const back = this.#back(message, target);
+    const { delayLevel } = target;
+    const result = await store.putMessage(
+      delayLevel > 0
+        ? toScheduleMessage(back, delayLevel, maxDelayLevel)
+        : back,
+    );
+    if (!isStored(result.status)) {
+      return createResponse(
+        responseCodeOfPut(result.status),
+        remarkOfPut(result.status, result.reason),
+      );
     }
+    const origin = findProperty(back.propertiesText, MessageConst.RETRY_TOPIC);
+    stats.onSendBack(origin ?? message.topic, header.group);
+    return createResponse(ResponseCode.SUCCESS);
+  }
+
+  #back(
+    message: MessageExt,
+    { queueId, topic }: BackTarget,
+  ): MessageExtBrokerInner {
     const { storeHost } = this.#ports;
     const properties = decodeProperties(message.propertiesText);
     if (!properties.has(MessageConst.RETRY_TOPIC)) {
@@ -150,9 +206,9 @@ export class SendMessageBackProcessor {
     properties.delete(MessageConst.DELAY);
     const tags = properties.get(MessageConst.TAGS);
     const kept = message.sysFlag & ~MessageSysFlag.STOREHOSTADDRESS_V6;
-    const result = await this.#ports.store.putMessage({
-      topic: topicConfig.topicName,
-      queueId: 0,
+    return {
+      topic,
+      queueId,
       flag: message.flag,
       sysFlag: storeHost.address.length === 4
         ? kept
@@ -166,16 +222,6 @@ export class SendMessageBackProcessor {
       propertiesText: encodeProperties(properties),
       tagsCode: tags === undefined ? 0 : javaHashCode(tags),
       waitStoreMsgOk: true,
-    });
-    if (result.status !== "PUT_OK") {
-      return createResponse(
-        responseCodeOfPut(result.status),
-        remarkOfPut(result.status, result.reason),
-      );
-    }
-    const origin = properties.get(MessageConst.RETRY_TOPIC) ?? message.topic;
-    stats.onSendBack(origin, header.group);
-    stats.onDeadLetter(originTopic, header.group);
-    return createResponse(ResponseCode.SUCCESS);
+    };
   }
 }

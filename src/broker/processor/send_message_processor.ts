@@ -1,9 +1,10 @@
 /**
  * SendMessageProcessor: SEND_MESSAGE (10), SEND_MESSAGE_V2 (310), SEND_BATCH_MESSAGE (320).
  *
- * The checks are those of reference 3.2, in its order, with 5.x codes. Delayed
- * messages are refused: stored as ordinary ones they would be delivered at the
- * wrong time. Transactional ones become half messages.
+ * The checks are those of reference 3.2, in its order, with 5.x codes. A message
+ * with a delay level goes to SCHEDULE_TOPIC_XXXX, a transactional one becomes a
+ * half message. Timer messages are refused: stored as ordinary ones they would be
+ * delivered at the wrong time.
  *
  * Invariants
  * - No map is built and nothing is awaited while the store answers synchronously.
@@ -37,6 +38,11 @@ import type { RequestContext } from "../../remoting/request_processor.ts";
 import type { PutMessageResult } from "../../store/put_message_result.ts";
 import { batchError } from "../batch_check.ts";
 import { isStored, remarkOfPut, responseCodeOfPut } from "../put_response.ts";
+import {
+  delayFault,
+  delayLevelOf,
+  toScheduleMessage,
+} from "../schedule_message.ts";
 import { SendProperties } from "../send_properties.ts";
 import { SendTopics, type SendTopicsPorts } from "../send_topics.ts";
 import type { MessageType, SendStats } from "../topic_put_stats.ts";
@@ -62,6 +68,8 @@ export interface SendMessagePorts extends SendTopicsPorts {
   readonly storeHost: SocketAddress;
   readonly stats: SendStats;
   readonly putTimes: { add(elapsedMs: number): void };
+  /** Of messageDelayLevel; levels above count as this one. */
+  readonly maxDelayLevel: number;
 }
 
 /** Keys of broker.conf that a send reads. */
@@ -186,10 +194,23 @@ export class SendMessageProcessor {
       target = { ...target, counted: TopicNames.RMQ_SYS_TRANS_HALF_TOPIC };
     }
     const message = this.#inner(context, request, header, target, text);
-    const result = this.#ports.store.putMessage(
-      isHalf ? halfMessageOf(message, uniqKey) : message,
-    );
-    return this.#answerOnce(result, target, uniqKey);
+    const level = this.#delayLevel(isDeadLetter);
+    if (level > 0) {
+      target = { ...target, counted: TopicNames.RMQ_SYS_SCHEDULE_TOPIC };
+    }
+    const { maxDelayLevel, store } = this.#ports;
+    const stored = isHalf
+      ? halfMessageOf(message, uniqKey)
+      : level > 0
+      ? toScheduleMessage(message, level, maxDelayLevel)
+      : message;
+    return this.#answerOnce(store.putMessage(stored), target, uniqKey);
+  }
+
+  /** 0 for whatever is delivered at once. */
+  #delayLevel(isDeadLetter: boolean): number {
+    const { delay } = this.#properties;
+    return delay === "" || isDeadLetter ? 0 : delayLevelOf(delay) ?? 0;
   }
 
   #sendBatch(
@@ -218,6 +239,8 @@ export class SendMessageProcessor {
     if (refusal) return refusal;
     const wrong = properties.isTransactional
       ? "a batch holds no transactional messages (property TRAN_MSG)"
+      : this.#delayLevel(false) > 0
+      ? "a batch holds no delayed messages (property DELAY)"
       : batchError(request.body);
     if (wrong !== undefined) {
       return this.#refuse(ResponseCode.MESSAGE_ILLEGAL, wrong);
@@ -235,8 +258,8 @@ export class SendMessageProcessor {
       ...this.#inner(context, request, header, target, text),
       isBatch: true,
     };
-    const result = this.#ports.store.putMessages(batch);
-    return this.#answerOnce(result, target, uniqKey);
+    const { store } = this.#ports;
+    return this.#answerOnce(store.putMessages(batch), target, uniqKey);
   }
 
   #inner(
@@ -293,24 +316,9 @@ export class SendMessageProcessor {
         "a message with a transaction bit in its sysFlag wants the property TRAN_MSG=true",
       );
     }
-    if (properties.timer !== "") {
-      return this.#refuse(
-        ResponseCode.MESSAGE_ILLEGAL,
-        `this version does not support delayed messages (property ${
-          shown(properties.timer)
-        })`,
-      );
-    }
-    if (properties.delay !== "" && !isDeadLetter) {
-      const level = Number(properties.delay);
-      if (!Number.isInteger(level) || level > 0) {
-        return this.#refuse(
-          ResponseCode.MESSAGE_ILLEGAL,
-          `this version does not support delayed messages (property DELAY is ${
-            shown(properties.delay)
-          })`,
-        );
-      }
+    const fault = isDeadLetter ? undefined : delayFault(properties, isHalf);
+    if (fault !== undefined) {
+      return this.#refuse(ResponseCode.MESSAGE_ILLEGAL, fault);
     }
     if ((sysFlag & MessageSysFlag.INNER_BATCH) !== 0) {
       return this.#refuse(

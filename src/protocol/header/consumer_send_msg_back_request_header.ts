@@ -1,6 +1,7 @@
 /** The request header of CONSUMER_SEND_MSG_BACK (36), reference 2.2. */
 import type { ExtFields } from "../remoting_command.ts";
 import {
+  optionalBoolean,
   optionalInt,
   optionalText,
   requireInt,
@@ -19,6 +20,7 @@ export interface ConsumerSendMsgBackRequestHeader {
   readonly originTopic: string | undefined;
   /** Undefined: the group's retryMaxTimes counts. */
   readonly maxReconsumeTimes: number | undefined;
+  readonly unitMode: boolean;
 }
 
 const NAME = "ConsumerSendMsgBackRequestHeader";
@@ -38,6 +40,7 @@ export function decodeConsumerSendMsgBackRequestHeader(
     maxReconsumeTimes: maxReconsumeTimes === ABSENT
       ? undefined
       : maxReconsumeTimes,
+    unitMode: optionalBoolean(fields, "unitMode", false),
   };
 }
 
@@ -49,6 +52,7 @@ export function encodeConsumerSendMsgBackRequestHeader(
     offset: String(header.offset),
     group: header.group,
     delayLevel: String(header.delayLevel),
+    unitMode: String(header.unitMode),
   };
   if (header.originMsgId !== undefined) {
     fields.originMsgId = header.originMsgId;

@@ -50,6 +50,9 @@ public final class Driver {
             case "transactions":
                 Transactions.run(arguments);
                 break;
+            case "retries":
+                new Retries(arguments).run();
+                break;
             case "send":
                 Sender.run(arguments);
                 break;

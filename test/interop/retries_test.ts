@@ -1,0 +1,60 @@
+/** Delayed messages, retries and dead letters of stock Java clients, over two restarts of the broker. */
+import { assert, assertEquals } from "@std/assert";
+import { test } from "node:test";
+import { decodeKVTable } from "../../src/protocol/body/kv_table.ts";
+import { eventually } from "../support/eventually.ts";
+import { RawClient } from "../support/raw_client.ts";
+import { type Site, withSite } from "../support/site.ts";
+import { runDriver } from "./java.ts";
+import { ROCKETMQ_VERSIONS } from "./versions.ts";
+
+const COUNT = 100;
+/** Retries take levels 3, 4 and 5. */
+const LEVELS = [
+  "--set",
+  "messageDelayLevel=1s 1s 1s 2s 2s",
+  "--set",
+  "flushDelayOffsetInterval=500",
+];
+
+for (const version of ROCKETMQ_VERSIONS) {
+  test(`Java ${version}: delays, retries and dead letters go on over a stop and kill -9`, async () => {
+    await withSite(async (site) => {
+      await site.createTopic("RetryTopic");
+      const driver = runDriver(version, [
+        "retries",
+        `namesrv=${site.namesrv}`,
+        "topic=RetryTopic",
+        "group=retry-group",
+        `count=${COUNT}`,
+      ], site.folder);
+      await eventually(() => hasDelivered(site, 3), { timeoutMs: 60_000 });
+      await site.restart();
+      await eventually(() => hasDelivered(site, 4), { timeoutMs: 60_000 });
+      await site.restart("SIGKILL");
+      const done = await driver;
+      const { repeated, ...counts } = done.result;
+      assertEquals(
+        counts,
+        { delayed: COUNT, flaky: COUNT, dead: COUNT, faults: 0 },
+        done.output,
+      );
+      console.log(`${version}: ${repeated} repeated`);
+      // One kill -9 may repeat what it caught under way, each once; nothing multiplies.
+      assert(repeated! <= 3 * COUNT, done.output);
+    }, LEVELS);
+  });
+}
+
+/** True once a retry of that level was delivered: others wait. */
+async function hasDelivered(site: Site, level: number): Promise<boolean> {
+  const client = await RawClient.open(site.broker);
+  try {
+    const info = decodeKVTable((await client.invoke(28)).body);
+    const offsets = info.get(`scheduleMessageOffset_${level}`) ?? "0";
+    const [delivered] = offsets.split(",");
+    return Number(delivered) > 0;
+  } finally {
+    client.close();
+  }
+}
