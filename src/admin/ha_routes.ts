@@ -56,7 +56,7 @@ export const HAStatusSchema = z.object({
   clusterName: z.string(),
   brokerName: z.string(),
   brokerId: z.int(),
-  /** Counts promotions in this pair. */
+  /** Counts promotions in this pair; of a slave: the highest one known to it, its master's. */
   epoch: z.int(),
   /** End of the log when this broker was last promoted; null: it never was. */
   promotedAtOffset: offset,

@@ -188,6 +188,15 @@ export class BrokerController {
     return this.#started().haRole;
   }
 
+  /** Counts promotions; of a slave, as far as it knows those of its master. */
+  get epoch(): number {
+    const { haRole, masterWatch, running } = this.#started();
+    const own = haRole?.epoch ?? 0;
+    if (running.ha.role !== "SLAVE") return own;
+    const { stateVersion } = running.parts.topicConfigManager.dataVersion;
+    return Math.max(own, stateVersion, masterWatch.last?.epoch ?? 0);
+  }
+
   /** Tables and positions of the pair. */
   get metadata(): BrokerMetadata {
     return this.#started().running.metadata;

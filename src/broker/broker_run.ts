@@ -361,7 +361,7 @@ export class BrokerRun {
     server.resume();
     network.open();
     onTick(ha);
-    ha.start();
+    ha.start(this.#haRole?.lastMasterAddress);
     metadata.start(identity, options.broker.namesrvAddr);
     neighbours.start();
     this.#timer = ports.clock.every(TICK_INTERVAL_MS, () => this.#tick());

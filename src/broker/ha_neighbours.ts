@@ -68,6 +68,11 @@ export class HANeighbours {
     this.#ports = ports;
   }
 
+  /** Who else was found in our place; null: nobody. */
+  get rival(): string | null {
+    return this.#rival;
+  }
+
   /** To be called before the own registration, which takes a rival's place in the table. */
   start(): void {
     this.#startedMs = this.#ports.clock.monotonicMs();
@@ -126,7 +131,10 @@ export class HANeighbours {
       kind: "rival",
       text:
         `brokerId=${brokerId} of brokerName=${brokerName} is taken by ${address} too: ` +
-        "two brokers claim one place, change one of them or stop it",
+        "two brokers claim one place, " +
+        (brokerId > 0
+          ? "`pocketmq ha demote` on one of them gives it a free one"
+          : "make one of them a slave or stop it"),
     };
   }
 

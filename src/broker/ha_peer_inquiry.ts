@@ -22,6 +22,7 @@ export interface HAPeerAnswer {
   readonly address: string;
   readonly role: string;
   readonly brokerName: string;
+  readonly brokerId: number;
   /** 0 for an Apache broker, which knows none. */
   readonly epoch: number;
   /** Null for an Apache broker. */
@@ -111,6 +112,7 @@ export class HAPeerInquiry {
       address,
       role: config.get("brokerRole") ?? "",
       brokerName: config.get("brokerName") ?? "",
+      brokerId: Number(config.get("brokerId") ?? "0"),
       epoch: 0,
       maxOffset: null,
       haAddress: "",

@@ -5,7 +5,6 @@
 import type { HARole } from "../ha/ha_coordinator.ts";
 import type { Clock } from "../io/clock.ts";
 import type { BrokerRun, RestartChanges } from "./broker_run.ts";
-import { metadataAddressOf } from "./metadata_address.ts";
 import type { HARoleRecord } from "./ha_role_file.ts";
 import { type HAPeerAnswer, HAPeerInquiry } from "./ha_peer_inquiry.ts";
 import {
@@ -14,6 +13,12 @@ import {
   type RoleRefusal,
 } from "./ha_role_decision.ts";
 import { prepareDemotion } from "./ha_demotion.ts";
+import {
+  freeBrokerId,
+  namesrvsOf,
+  type PairSurvey,
+  surveyPair,
+} from "./ha_pair_survey.ts";
 
 /** The change would lose something, or cannot be: one sentence. */
 export class RoleChangeRefused extends Error {
@@ -82,7 +87,10 @@ export class HARoleChange {
     return this.#alone(() => this.#promote(request));
   }
 
-  /** Makes this master a slave. Rejects as `promote`. */
+  /**
+   * Makes this master a slave. A slave that has no master takes the one that is named, and one
+   * whose brokerId another broker has takes a free one. Rejects as `promote`.
+   */
   demote(request: DemotionRequest): Promise<RoleChanged> {
     return this.#alone(() => this.#demote(request));
   }
@@ -100,9 +108,9 @@ export class HARoleChange {
   }
 
   async #promote(request: PromotionRequest): Promise<RoleChanged> {
-    let peers: HAPeerAnswer[] = [];
+    let peers: readonly HAPeerAnswer[] = [];
     const overridden = await this.#decide(request.force, async () => {
-      peers = await this.#peers();
+      ({ peers } = await surveyPair(this.#ports.run()));
       return await this.#refusalOfPromotion(peers);
     });
     const run = this.#ports.run();
@@ -167,6 +175,10 @@ export class HARoleChange {
 
   async #demote(request: DemotionRequest): Promise<RoleChanged> {
     const run = this.#ports.run();
+    if (run.running.ha.role === "SLAVE") {
+      const amended = await this.#amendSlave(request, run);
+      if (amended !== null) return amended;
+    }
     try {
       return await this.#demoteHeld(request, run);
     } finally {
@@ -179,20 +191,22 @@ export class HARoleChange {
     request: DemotionRequest,
     run: BrokerRun,
   ): Promise<RoleChanged> {
-    let peers: HAPeerAnswer[] = [];
+    let survey: PairSurvey = { peers: [], members: [] };
     const overridden = await this.#decide(request.force, async () => {
-      peers = await this.#peers(request.haMasterAddress);
-      return this.#refusalOfDemotion(request, peers);
+      survey = await surveyPair(this.#ports.run(), request.haMasterAddress);
+      return this.#refusalOfDemotion(request, survey.peers);
     }, () => run.holdChanges());
-    const master = peers.find((it) => it.role !== "SLAVE") ?? null;
+    const master = survey.peers.find((it) => it.role !== "SLAVE") ?? null;
     const haMasterAddress = request.haMasterAddress ??
       (this.#isMasterNamed() ? undefined : master?.haAddress);
     const record: HARoleRecord = {
       role: "SLAVE",
-      brokerId: await this.#freeBrokerId(),
+      brokerId: freeBrokerId(survey, this.#ports.configuredBrokerId),
       epoch: run.haRole?.epoch ?? 0,
       promotedAtOffset: run.haRole?.promotedAtOffset ?? 0,
-      ...(haMasterAddress === undefined ? {} : { haMasterAddress }),
+      ...(haMasterAddress === undefined
+        ? lastMasterOf(survey, master)
+        : { haMasterAddress }),
     };
     const isFenced = run.running.fence.fencedReason !== null;
     const prepared = await prepareDemotion(run, master?.address ?? null);
@@ -206,6 +220,41 @@ export class HARoleChange {
           ? ", and looks for the master that was promoted"
           : "; promote the slave that takes its place with `pocketmq ha promote` there") +
         prepared.detail() + despite(overridden),
+    };
+  }
+
+  /** Null when nothing is wrong with this slave that a demotion would put right. */
+  async #amendSlave(
+    { haMasterAddress: named }: DemotionRequest,
+    run: BrokerRun,
+  ): Promise<RoleChanged | null> {
+    const { client, haMasterAddress: followed } = run.running.ha;
+    const { identity } = run.running;
+    const survey = await surveyPair(run, named);
+    const isTaken = survey.peers.some((it) =>
+      it.brokerId === identity.brokerId
+    );
+    const isNew = named !== undefined && named !== followed &&
+      !client.isTransferring;
+    if (!isTaken && !isNew) return null;
+    const { haMasterAddress, ...kept } = run.haRole ??
+      { epoch: 0, promotedAtOffset: 0 };
+    const address = isNew ? named : haMasterAddress;
+    const record: HARoleRecord = {
+      ...kept,
+      role: "SLAVE",
+      brokerId: isTaken
+        ? freeBrokerId(survey, this.#ports.configuredBrokerId)
+        : identity.brokerId,
+      ...(address === undefined ? {} : { haMasterAddress: address }),
+    };
+    await this.#ports.restart({ haRole: record });
+    return {
+      ...record,
+      detail:
+        `This broker was a SLAVE already; it has brokerId=${record.brokerId}` +
+        (isTaken ? `, as ${identity.brokerId} was taken` : "") +
+        (isNew ? `, and follows the master at ${named}` : ""),
     };
   }
 
@@ -267,53 +316,18 @@ export class HARoleChange {
       await new Promise<void>((resolve) => clock.after(SYNC_LOOK_MS, resolve));
     }
   }
+}
 
-  /** The other brokers of this pair that answer now, highest epoch first; `haAddress` is of one. */
-  async #peers(haAddress?: string): Promise<HAPeerAnswer[]> {
-    const { client, running } = this.#ports.run();
-    const { fence, ha, identity, options } = running;
-    const inquiry = new HAPeerInquiry(client);
-    const members = await inquiry.members(
-      namesrvsOf(options.broker.namesrvAddr),
-      identity.brokerName,
-    );
-    const addresses = new Set(members.flatMap((it) => [...it.values()]));
-    for (const it of fence.peerAddresses) addresses.add(it);
-    const named = metadataAddressOf({
-      masterAddressKey: ha.options.masterAddress || null,
-      haAddress: (haAddress ?? ha.options.haMasterAddress) || null,
-      masterAddr: null,
-    });
-    for (const it of [ha.masterAddress, ha.registeredMasterAddr, named]) {
-      if (it !== null) addresses.add(it);
-    }
-    addresses.delete(identity.brokerAddr);
-    const answers = await inquiry.ask(addresses);
-    return answers.filter((it) => it.brokerName === identity.brokerName)
-      .sort((a, b) => b.epoch - a.epoch);
-  }
-
-  /** The configured one; else the lowest that no name server shows. */
-  async #freeBrokerId(): Promise<number> {
-    const { configuredBrokerId } = this.#ports;
-    if (configuredBrokerId > 0) return configuredBrokerId;
-    const { client, running: { identity, options } } = this.#ports.run();
-    const members = await new HAPeerInquiry(client).members(
-      namesrvsOf(options.broker.namesrvAddr),
-      identity.brokerName,
-    );
-    let brokerId = 1;
-    while (members.some((it) => it.has(brokerId))) brokerId++;
-    return brokerId;
-  }
+/** Name servers that are away, or do not know of the new master yet, name nobody to follow. */
+function lastMasterOf(
+  { members }: PairSurvey,
+  master: HAPeerAnswer | null,
+): { lastMasterAddress?: string } {
+  if (master === null || master.haAddress === "") return {};
+  const isShown = members.some((it) => it.get(0) === master.address);
+  return isShown ? {} : { lastMasterAddress: master.haAddress };
 }
 
 function despite(overridden: RoleRefusal | null): string {
   return overridden === null ? "" : `; forced, although: ${overridden.reason}`;
-}
-
-function namesrvsOf(namesrvAddr: string): string[] {
-  return namesrvAddr.split(";").map((it) => it.trim()).filter((it) =>
-    it !== ""
-  );
 }

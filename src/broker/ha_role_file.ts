@@ -29,6 +29,8 @@ export interface HARoleRecord {
   readonly promotedAtOffset: number;
   /** Whom a demoted broker follows; absent: as configured, or as the name servers say. */
   readonly haMasterAddress?: string;
+  /** Whom a demoted broker follows until a name server names a master. */
+  readonly lastMasterAddress?: string;
 }
 
 const ROLES: readonly string[] = ["ASYNC_MASTER", "SYNC_MASTER", "SLAVE"];
@@ -66,6 +68,7 @@ export function parseHARole(text: string): HARoleRecord {
   const epoch = intField(json, "epoch", -1);
   const promotedAtOffset = intField(json, "promotedAtOffset", -1);
   const haMasterAddress = optionalTextField(json, "haMasterAddress");
+  const lastMasterAddress = optionalTextField(json, "lastMasterAddress");
   if (!ROLES.includes(role)) {
     throw new BodyError(`role is none of ${ROLES.join(", ")}`);
   }
@@ -81,5 +84,6 @@ export function parseHARole(text: string): HARoleRecord {
     epoch,
     promotedAtOffset,
     ...(haMasterAddress === undefined ? {} : { haMasterAddress }),
+    ...(lastMasterAddress === undefined ? {} : { lastMasterAddress }),
   };
 }

@@ -5,16 +5,27 @@ import type {
 } from "./broker_assembly.ts";
 import type { HARoleRecord } from "./ha_role_file.ts";
 
+const REASON = "as config/haRole.json has it";
+const INSTEAD =
+  "config/haRole.json decides that since a change of role; `pocketmq ha promote` makes a slave the " +
+  "master, `pocketmq ha demote` makes a SLAVE with a free brokerId, and gives one whose brokerId " +
+  "is taken another one";
+
 /** Whoever reads the configuration sees the role in force, and where it comes from. */
 export function tellRole(
   { configuration, logger }: BrokerPorts,
-  { broker }: BrokerControllerOptions,
+  { broker, ha }: BrokerControllerOptions,
   { brokerId, epoch, haMasterAddress, role }: HARoleRecord,
 ): void {
-  const found = haMasterAddress === undefined ? {} : { haMasterAddress };
+  const isMasterGiven = haMasterAddress !== undefined;
+  configuration.found?.({ brokerRole: role, brokerId }, REASON, INSTEAD);
   configuration.found?.(
-    { brokerRole: role, brokerId, ...found },
-    "as config/haRole.json has it",
+    { haMasterAddress: haMasterAddress ?? ha.haMasterAddress },
+    REASON,
+    isMasterGiven
+      ? "config/haRole.json decides that since `pocketmq ha demote --master HOST:PORT`, which " +
+        "gives a slave without a master another one"
+      : undefined,
   );
   if (broker.brokerRole === role && broker.brokerId === brokerId) return;
   logger.child("ha").info(

@@ -23,7 +23,7 @@ export function haStatus({ broker }: RunningBroker): HAStatus {
     clusterName,
     brokerName,
     brokerId,
-    epoch: broker.haRole?.epoch ?? 0,
+    epoch: broker.epoch,
     promotedAtOffset: broker.haRole?.promotedAtOffset || null,
     roleFrom: broker.haRole === null ? "configuration" : "haRole.json",
     ...ha.state(),
@@ -78,7 +78,7 @@ export async function changeRole(
   return {
     role,
     brokerId: broker.identity.brokerId,
-    epoch: broker.haRole?.epoch ?? 0,
+    epoch: broker.epoch,
     promotedAtOffset: broker.haRole?.promotedAtOffset || null,
     detail: before === role
       ? `This broker is a ${role} already`

@@ -6,7 +6,7 @@
  * - A change is validated as a whole before any of it holds.
  * - Keys that need a restart are written to the file and reported, never half applied.
  */
-import type { ConfigOrigin } from "./config_error.ts";
+import { ConfigError, type ConfigOrigin } from "./config_error.ts";
 import type { ConfigKeys, ValuesOf } from "./config_key.ts";
 import { type LoadedConfig, namesByAlias, readKey } from "./config_loader.ts";
 import {
@@ -103,6 +103,8 @@ export class Configuration<K extends ConfigKeys> {
   #loaded: LoadedConfig<K>;
   /** Values that the start found out: free ports, addresses, sizes of an existing store. */
   readonly #found = new Map<string, { value: unknown; origin: ConfigOrigin }>();
+  /** Keys that another file decides, and what to do instead of changing them here. */
+  readonly #instead = new Map<string, string>();
   #version: ConfigurationVersion;
 
   constructor(
@@ -139,9 +141,18 @@ export class Configuration<K extends ConfigKeys> {
     );
   }
 
-  /** Takes values of keys that the start found out, with the reason. */
-  found(values: Partial<ValuesOf<K>>, reason: string): void {
+  /**
+   * Takes values of keys that the start found out, with the reason. `instead`: these keys are
+   * decided elsewhere and are not written to the file; the sentence says what to do.
+   */
+  found(
+    values: Partial<ValuesOf<K>>,
+    reason: string,
+    instead?: string,
+  ): void {
     for (const [key, value] of Object.entries(values)) {
+      if (instead === undefined) this.#instead.delete(key);
+      else this.#instead.set(key, instead);
       this.#found.delete(key);
       if (this.#loaded.values[key] === value) continue;
       const { label } = this.#loaded.origins[key]!;
@@ -192,6 +203,7 @@ export class Configuration<K extends ConfigKeys> {
     const unknown: string[] = [];
     const accepted = new Map<string, string>();
     const next: Record<string, unknown> = {};
+    const effective = this.#effective();
     for (const [given, value] of changes) {
       const key = this.#names.get(given) ?? given;
       if (FORBIDDEN_KEYS.has(key)) throw new ForbiddenKeyError(key);
@@ -199,13 +211,14 @@ export class Configuration<K extends ConfigKeys> {
         unknown.push(given);
         continue;
       }
-      next[key] = readKey(this.#keys, key, {
+      const read = readKey(this.#keys, key, {
         text: value,
         origin: UNNAMED_ORIGIN,
       });
+      if (this.#isDecided(key, effective.values[key], read)) continue;
+      next[key] = read;
       accepted.set(key, value.trim());
     }
-    const effective = this.#effective();
     this.#check({
       ...effective,
       values: { ...effective.values, ...next } as ValuesOf<K>,
@@ -260,6 +273,15 @@ export class Configuration<K extends ConfigKeys> {
       taken.push(key);
     }
     return taken;
+  }
+
+  /** True for what another file has decided so. Throws ConfigError for a change of that. */
+  #isDecided(key: string, from: unknown, to: unknown): boolean {
+    const instead = this.#instead.get(key);
+    if (instead === undefined) return false;
+    if (from === to) return true;
+    if (this.#isLive(key, from, to)) return false;
+    throw new ConfigError(key, String(to), instead);
   }
 
   #isLive(key: string, from: unknown, to: unknown): boolean {

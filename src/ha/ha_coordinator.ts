@@ -137,10 +137,11 @@ export class HACoordinator {
       : null;
   }
 
-  start(): void {
+  /** `lastMaster`: whom a slave follows until it is told of another one; empty: nobody. */
+  start(lastMaster = ""): void {
     if (this.#role !== "SLAVE") return;
-    const { haMasterAddress } = this.#options;
-    if (haMasterAddress !== "") this.client.follow(haMasterAddress);
+    const address = this.#options.haMasterAddress || lastMaster;
+    if (address !== "") this.client.follow(address);
     this.client.start();
   }
 

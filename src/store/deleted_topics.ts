@@ -113,6 +113,7 @@ export function readDeletedTopics(
   fileSystem: FileSystem,
   root: string,
 ): ReadonlyMap<string, number> {
+  if (fileSystem.stat(pathOf(root)) === undefined) return new Map();
   for (const path of [pathOf(root), `${pathOf(root)}.bak`]) {
     const stat = fileSystem.stat(path);
     if (stat === undefined || stat.isDirectory) continue;

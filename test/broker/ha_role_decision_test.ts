@@ -12,6 +12,7 @@ const PEER: HAPeerAnswer = {
   address: "10.0.0.5:10911",
   role: "SLAVE",
   brokerName: "broker-a",
+  brokerId: 1,
   epoch: 0,
   maxOffset: 1_000,
   haAddress: "10.0.0.5:10912",

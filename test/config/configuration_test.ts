@@ -221,6 +221,32 @@ test("a value that the start found in the place of a configured one is changed t
   assertEquals(configuration.values.brokerRole, "SLAVE");
 });
 
+test("what haRole.json decides is refused with what to do, and never written beside the rest", async () => {
+  const text = "brokerRole=SYNC_MASTER\nnamesrvAddr=ns:9876\n";
+  const { configuration, file } = open(text);
+  const instead = "do that by `pocketmq ha demote`";
+  configuration.found({ brokerRole: "SLAVE", brokerId: 2 }, "r", instead);
+  const set = (key: string, value: string) =>
+    configuration.update(new Map([[key, value]]));
+  for (
+    const [key, value] of [["brokerId", "3"], ["brokerRole", "ASYNC_MASTER"]]
+  ) {
+    await assertRejects(() => set(key!, value!), ConfigError, instead);
+  }
+  // As it is already; written down, brokerRole=SLAVE would stand beside brokerId=0.
+  assertEquals((await set("brokerRole", "SLAVE")).afterRestart, []);
+  assertEquals((await set("brokerId", "2")).afterRestart, []);
+  assertEquals(file.text, text);
+  // Other keys go on, and the refusal ends with its reason.
+  assertEquals((await set("brokerPermission", "4")).changed, [
+    "brokerPermission",
+  ]);
+  configuration.found({ brokerRole: "SYNC_MASTER", brokerId: 0 }, "r");
+  assertEquals((await set("brokerRole", "ASYNC_MASTER")).changed, [
+    "brokerRole",
+  ]);
+});
+
 test("a key that every object inherits is as unknown as any other", async () => {
   const keys = ["__proto__", "constructor", "toString"];
   const { configuration, load } = open(keys.map((it) => `${it}=1\n`).join(""));

@@ -84,7 +84,8 @@ test("a planned swap loses nothing: the master is demoted, then its slave promot
       force: false,
       haMasterAddress: slave.haAddress,
     });
-    assertEquals([demoted.role, demoted.brokerId], ["SLAVE", 1]);
+    // The other one lives as number 1.
+    assertEquals([demoted.role, demoted.brokerId], ["SLAVE", 2]);
     const promoted = await slave.controller.roles.promote({ force: false });
     assertEquals([promoted.role, promoted.epoch], ["SYNC_MASTER", 1]);
     await eventually(() => slave.controller.ha.state().state === "healthy", {
@@ -97,6 +98,11 @@ test("a planned swap loses nothing: the master is demoted, then its slave promot
     await eventually(() => epochs(master).every((it) => it === 1), {
       message: "the tables of the new epoch are here",
     });
+    // Its own record is older: it tells the epoch that it follows.
+    assertEquals([master.controller.haRole?.epoch, master.controller.epoch], [
+      0,
+      1,
+    ]);
     await stopAll(master, slave);
   }));
 
@@ -243,4 +249,97 @@ test("a switch between both kinds of master is live", () =>
     await switchTo("SYNC_MASTER");
     assertEquals(await sends(master, 1), [11]);
     await stopAll(master);
+  }));
+
+test("a demoted broker does not take its configured id from a broker that has it now", () =>
+  inPair(async (master, slave, folder) => {
+    const third = await startSlave(`${folder}/c`, master, {
+      broker: { brokerId: 2 },
+    });
+    await sends(master, 4);
+    await caughtUp(master, third);
+    await eventually(() => master.controller.fence.peerAddresses.length === 2, {
+      message: "the master has seen both",
+    });
+    const { roles } = third.controller;
+    // It would be number 2 again, which another one has meanwhile.
+    await roles.promote({ force: true });
+    const former = await master.controller.roles.demote({
+      force: true,
+      haMasterAddress: third.haAddress,
+    });
+    assertEquals(former.brokerId, 2);
+    third.controller.fence.remember(slave.address);
+    third.controller.fence.remember(master.address);
+    const again = await roles.demote({
+      force: true,
+      haMasterAddress: slave.haAddress,
+    });
+    assertEquals(again.brokerId, 3);
+    await stopAll(master, slave, third);
+  }));
+
+test("a slave whose id is taken takes a free one by a demotion, and follows on", () =>
+  inPair(async (master, slave, folder) => {
+    const twin = await startSlave(`${folder}/c`, master);
+    const { fence, roles } = twin.controller;
+    await assertRejects(
+      () => roles.demote({ force: true }),
+      RoleChangeRefused,
+      "SLAVE already",
+    );
+    fence.remember(slave.address);
+    const changed = await roles.demote({ force: false });
+    assertEquals([changed.brokerId, twin.controller.identity.brokerId], [2, 2]);
+    assert(changed.detail.includes("1 was taken"), changed.detail);
+    await sends(master, 4);
+    await caughtUp(master, twin);
+    await stopAll(master, slave, twin);
+  }));
+
+test("a slave without a master is told whom to follow; one that follows keeps its master", () =>
+  withTempDirectory(async (folder) => {
+    const master = await startMaster(`${folder}/a`);
+    const slave = await startSlave(`${folder}/b`, master, {
+      ha: { haMasterAddress: "127.0.0.1:9" },
+    });
+    const { roles } = slave.controller;
+    const haMasterAddress = master.haAddress;
+    const changed = await roles.demote({ force: false, haMasterAddress });
+    assert(changed.detail.includes(haMasterAddress), changed.detail);
+    assertEquals([changed.role, changed.brokerId], ["SLAVE", 1]);
+    await eventually(() => master.controller.ha.state().state === "healthy", {
+      message: "it follows",
+    });
+    await eventually(() => slave.controller.ha.client.isTransferring, {
+      message: "the link works",
+    });
+    await assertRejects(
+      () => roles.demote({ force: true, haMasterAddress: "127.0.0.1:9" }),
+      RoleChangeRefused,
+      "SLAVE already",
+    );
+    await stopAll(master, slave);
+  }));
+
+test("while no name server answers a demoted broker follows the master that it has found", () =>
+  withTempDirectory(async (folder) => {
+    const broker = { namesrvAddr: "127.0.0.1:9" };
+    const master = await startMaster(`${folder}/a`, { broker });
+    const slave = await startSlave(`${folder}/b`, master, { broker });
+    await sends(master, 4);
+    await caughtUp(master, slave);
+    await eventually(() => master.controller.fence.peerAddresses.length === 1, {
+      message: "the master knows where its slave lives",
+    });
+    await slave.controller.roles.promote({ force: true });
+    const demoted = await master.controller.roles.demote({ force: true });
+    assertEquals(
+      [demoted.haMasterAddress, demoted.lastMasterAddress],
+      [undefined, slave.haAddress],
+    );
+    await eventually(() => slave.controller.ha.state().state === "healthy", {
+      message: "it follows",
+    });
+    await stopAll(master, slave);
   }));

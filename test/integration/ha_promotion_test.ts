@@ -246,11 +246,11 @@ test("a promotion that cannot be written ends the broker with its reason, as a s
 
 test("a master changes between SYNC and ASYNC at once, and is no SLAVE by a change of a key", () =>
   withPair(async ({ namesrv, a, b }) => {
-    const set = (role: string) =>
+    const set = (role: string, key = "brokerRole") =>
       runPocketMQ([
         "config",
         "set",
-        `brokerRole=${role}`,
+        `${key}=${role}`,
         "--broker",
         a.address,
         "-n",
@@ -278,6 +278,9 @@ test("a master changes between SYNC and ASYNC at once, and is no SLAVE by a chan
     // A role that haRole.json holds is changed there.
     const alone = await ha(a, "demote", "--force");
     assertEquals(alone.code, 0, alone.stderr);
+    const id = await set("3", "brokerId");
+    assertEquals(id.code, 1, id.stdout);
+    assert(id.stderr.includes("pocketmq ha demote"), id.stderr);
     const back = await ha(a, "promote", "--role", "ASYNC_MASTER", "--force");
     assertEquals(back.code, 0, back.stderr);
     assertEquals((await set("SYNC_MASTER")).code, 0);

@@ -43,7 +43,7 @@ export interface BrokerConfiguration {
   update(
     changes: ReadonlyMap<string, string>,
   ): Promise<BrokerConfigurationChange>;
-  /** Takes values that were found out while running, with the reason. */
+  /** Takes values that were found out while running, with the reason; `instead` of changing them. */
   found?(
     values: {
       readonly mappedFileSizeCommitLog?: number;
@@ -52,6 +52,7 @@ export interface BrokerConfiguration {
       readonly haMasterAddress?: string;
     },
     reason: string,
+    instead?: string,
   ): void;
 }
 
