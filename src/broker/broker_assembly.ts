@@ -25,10 +25,10 @@ import { BrokerMetadata } from "./broker_metadata.ts";
 import { BrokerParts } from "./broker_parts.ts";
 import type { BoundPorts } from "./broker_ports.ts";
 import { BrokerRegistration } from "./broker_registration.ts";
-import type { HARoleBody } from "../protocol/body/ha_role_body.ts";
 import type { HAFence } from "./ha_fence.ts";
 import { assembleFence, rememberSlave } from "./ha_fence_assembly.ts";
 import { HANeighbours } from "./ha_neighbours.ts";
+import { haRoleOf } from "./ha_role_answer.ts";
 import type { HARoleFile, HARoleRecord } from "./ha_role_file.ts";
 import { HAMasterProbe } from "./ha_master_probe.ts";
 import { HASlaveSizes } from "./ha_slave_sizes.ts";
@@ -233,28 +233,6 @@ export function assembleBroker(
     neighbours,
     fence,
     schedule,
-  };
-}
-
-/** Role, epoch and log, as GET_HA_ROLE answers them. */
-function haRoleOf(
-  { role }: HACoordinator,
-  { messageStore, topicConfigManager }: BrokerParts,
-  { brokerId, brokerName, haServerAddr }: BrokerIdentity,
-  record: HARoleRecord | null,
-): HARoleBody {
-  const own = record?.epoch ?? 0;
-  // A slave's tables are its master's, and tell its epoch.
-  const { stateVersion } = topicConfigManager.dataVersion;
-  return {
-    role,
-    brokerId,
-    brokerName,
-    epoch: role === "SLAVE" ? Math.max(own, stateVersion) : own,
-    promotedAtOffset: record?.promotedAtOffset ?? 0,
-    minOffset: messageStore.minPhyOffset,
-    maxOffset: messageStore.maxPhyOffset,
-    haAddress: haServerAddr,
   };
 }
 
