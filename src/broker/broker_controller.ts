@@ -215,6 +215,11 @@ export class BrokerController {
     return this.#run !== null && this.#run.isReady;
   }
 
+  /** True during a restart of the broker part: a change of the role, or a re-seed. */
+  get isRestarting(): boolean {
+    return this.#restarting !== null;
+  }
+
   /** How far the log is recovered; null when none is. */
   get recoveryProgress(): RecoveryProgress | null {
     return this.#loading?.recoveryProgress ?? null;

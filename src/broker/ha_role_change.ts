@@ -64,6 +64,8 @@ export interface HARoleChangePorts {
   ): Promise<void>;
 }
 
+const ROLE_CHANGE_RUNS =
+  "A change of the role of this broker is on its way: try again once it has ended";
 /** How long a master that is to be a slave waits for its slave: it takes no changes meanwhile. */
 const DEMOTION_WAIT_MS = 5_000;
 /** How long a slave waits for what the former master has: that starts again just now. */
@@ -97,7 +99,7 @@ export class HARoleChange {
 
   async #alone<T>(change: () => Promise<T>): Promise<T> {
     if (this.#isRunning) {
-      throw new RoleChangeRefused("A change of the role is on its way", false);
+      throw new RoleChangeRefused(ROLE_CHANGE_RUNS, false);
     }
     this.#isRunning = true;
     try {

@@ -4,6 +4,7 @@
  * Every refusal is a sentence that says what is wrong and what to do. Most give way to `force`,
  * which is for an operator who knows more than this broker can.
  */
+import { withArticle } from "../base/article.ts";
 import type { HARole } from "../ha/ha_coordinator.ts";
 import type { MasterStandingView } from "../ha/master_standing.ts";
 import type { HAPeerAnswer } from "./ha_peer_inquiry.ts";
@@ -53,7 +54,9 @@ const BEHIND_MS = 1_000;
 export function refusalOfPromotion(it: PromotionSituation): RoleRefusal | null {
   const isMaster = it.role !== "SLAVE";
   if (isMaster && it.fencedReason === null) {
-    return never(`This broker is a ${it.role}: only a SLAVE can be promoted`);
+    return never(
+      `This broker is ${withArticle(it.role)}: only a SLAVE can be promoted`,
+    );
   }
   const master = it.peers.find(({ role }) => role !== "SLAVE");
   if (master !== undefined) {
@@ -65,7 +68,10 @@ export function refusalOfPromotion(it: PromotionSituation): RoleRefusal | null {
   // It may lack what the other one accepted: only an operator knows that that is gone for good.
   if (isMaster) return forcible(it.fencedReason!);
   if (it.maxOffset === 0) {
-    return forcible("This slave has never had any data of a master");
+    return forcible(
+      "This slave has never had any data of a master: wait until `pocketmq ha status` says that it " +
+        "follows one; --force makes it a master with an empty log",
+    );
   }
   if (it.standing.kind === "stopped") {
     const { problem, reason } = it.standing;
@@ -99,7 +105,8 @@ function refusalOfLag(
   if (standing.kind === "unknown") {
     return forcible(
       "This slave has not compared its log with a master since it started: how far it is " +
-        "behind is not known",
+        "behind is not known. Start that master and wait for the comparison; if it is gone for good, " +
+        "--force promotes, and what only that master has is lost",
     );
   }
   if (standing.kind !== "follows") return null;
@@ -107,7 +114,7 @@ function refusalOfLag(
   if (behindBytes <= BEHIND_BYTES || behindMs <= BEHIND_MS) return null;
   return forcible(
     `This slave was catching up: the master's log was ${behindBytes} bytes longer, and they ` +
-      "are lost if it never comes back",
+      "are lost if it never comes back: wait for that master, or give them up with --force",
   );
 }
 
@@ -128,7 +135,9 @@ export function refusalOfDemotion(it: DemotionSituation): RoleRefusal | null {
   if (it.isSuperseded || isBeaten) return null;
   if (it.inSyncSlaveNums === 0) {
     const reason =
-      "No slave is in sync with this master: nobody could take its place without loss";
+      "No slave is in sync with this master: nobody could take its place without loss. " +
+      "Start its slave and wait until `pocketmq ha status` says healthy; --force demotes it all the " +
+      "same, and what no slave has is then missing at the next master";
     // One that lives may be about to connect.
     const hasSlave = it.peers.some(({ role }) => role === "SLAVE");
     return hasSlave ? transient(reason) : forcible(reason);

@@ -1,4 +1,5 @@
 /** How the role of haRole.json and that of the configuration become one. */
+import { withArticle } from "../base/article.ts";
 import type {
   BrokerControllerOptions,
   BrokerPorts,
@@ -29,7 +30,9 @@ export function tellRole(
   );
   if (broker.brokerRole === role && broker.brokerId === brokerId) return;
   logger.child("ha").info(
-    `This broker is a ${role} with brokerId=${brokerId}, as config/haRole.json says: that ` +
+    `This broker is ${
+      withArticle(role)
+    } with brokerId=${brokerId}, as config/haRole.json says: that ` +
       `overrides brokerRole=${broker.brokerRole} and brokerId=${broker.brokerId} of the configuration`,
     { role, brokerId, epoch },
   );

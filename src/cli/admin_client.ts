@@ -93,5 +93,5 @@ function failureOf(error: unknown): string {
   if (/ENOTFOUND|dns error/i.test(text)) return "the host is not known";
   return /reset|closed|Malformed|SendRequest|invalid/i.test(text)
     ? "what listens there speaks no HTTP; --admin is the URL of adminPort, 10913 by default"
-    : "nobody listens there";
+    : "nobody listens there; does the broker run? --admin is the URL of its adminPort, 10913 by default";
 }

@@ -17,6 +17,7 @@ import { messageFacade } from "./facade_messages.ts";
 import {
   clientFacade,
   healthChecks,
+  notReady,
   routesView,
   storeView,
 } from "./facade_status.ts";
@@ -82,7 +83,7 @@ function facadeOf(running: RunningBroker, local: LocalBroker): AdminFacade {
     new Proxy(facade, {
       get(target, name, receiver) {
         if (!running.broker.isReady) {
-          throw new ProblemError(503, "The broker is starting or stopping");
+          throw notReady(running.broker);
         }
         return Reflect.get(target, name, receiver);
       },

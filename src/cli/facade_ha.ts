@@ -1,4 +1,5 @@
 /** What /admin/ha says and does; the shape of the status is DESIGN's contract. */
+import { withArticle } from "../base/article.ts";
 import type {
   HARoleChange,
   HARoleChanged,
@@ -81,8 +82,10 @@ export async function changeRole(
     epoch: broker.epoch,
     promotedAtOffset: broker.haRole?.promotedAtOffset || null,
     detail: before === role
-      ? `This broker is a ${role} already`
-      : `This broker is a ${role} now, and was a ${before}`,
+      ? `This broker is ${withArticle(role)} already`
+      : `This broker is ${withArticle(role)} now, and was ${
+        withArticle(before)
+      }`,
   };
 }
 

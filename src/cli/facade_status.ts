@@ -3,6 +3,7 @@ import type { ClientAdmin, ClientView } from "../admin/client_routes.ts";
 import type { HealthCheck } from "../admin/health_routes.ts";
 import type { RoutesView } from "../admin/route_routes.ts";
 import type { StoreView } from "../admin/store_routes.ts";
+import { ProblemError } from "../admin/problem.ts";
 import type { BrokerController } from "../broker/broker_controller.ts";
 import type { ClientChannelInfo } from "../broker/client_channel_info.ts";
 import { decodeMessageRecord } from "../model/message_record.ts";
@@ -45,11 +46,32 @@ function linkCheck({ reason, state }: HAState): HealthCheck {
   return { name: "replication", ok: true, detail };
 }
 
+/** The answer to whatever needs a broker that is not ready. */
+export function notReady(
+  { isRestarting }: { isRestarting: boolean },
+): ProblemError {
+  return new ProblemError(
+    503,
+    isRestarting
+      ? "A change of the role of this broker, or a re-seed, is on its way: try again in some seconds"
+      : "The broker is starting or stopping: try again in some seconds",
+  );
+}
+
 const MIB = 1_048_576;
 
 /** Of a broker that is not ready; a long recovery must not look like a hang. */
-function waitingFor({ recoveryProgress: it }: BrokerController): string {
-  if (it === null) return "it is starting or stopping";
+function waitingFor(
+  { isRestarting, recoveryProgress: it }: Pick<
+    BrokerController,
+    "isRestarting" | "recoveryProgress"
+  >,
+): string {
+  if (it === null) {
+    return isRestarting
+      ? "a change of its role, or a re-seed, is on its way"
+      : "it is starting or stopping";
+  }
   const mib = (bytes: number) => (bytes / MIB).toFixed(1);
   return `it is starting: ${mib(it.offset - it.startOffset)} of ${
     mib(it.endOffset - it.startOffset)

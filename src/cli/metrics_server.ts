@@ -1,5 +1,6 @@
 /** /metrics: on the admin port, and with metricsExporterType=PROM on RocketMQ's own port too. */
 import { ProblemError } from "../admin/problem.ts";
+import { notReady } from "./facade_status.ts";
 import type { RunningBroker } from "./broker_server.ts";
 import { hostPort } from "./host_port.ts";
 import { listening } from "./listen_error.ts";
@@ -28,7 +29,7 @@ export async function metricsText(
   running: RunningBroker,
 ): Promise<MetricsText> {
   if (!running.broker.isReady) {
-    throw new ProblemError(503, "The broker is starting or stopping");
+    throw notReady(running.broker);
   }
   let opened = METRICS.get(running);
   if (opened === undefined) METRICS.set(running, opened = openMetrics(running));

@@ -1,4 +1,5 @@
 /** The work of `pocketmq ha`. */
+import { withArticle } from "../base/article.ts";
 import type {
   HARoleChange,
   HARoleChanged,
@@ -68,7 +69,7 @@ export async function haPromote(
   // A master that another one has overtaken may take its place again.
   if (role !== "SLAVE" && state !== "diverged") {
     throw new CliError(
-      `This broker is a ${role}: only a SLAVE can be promoted`,
+      `This broker is ${withArticle(role)}: only a SLAVE can be promoted`,
       1,
     );
   }

@@ -30,6 +30,17 @@ function checkStore(context: CliContext, path: string): void {
     throw new CliError(`Cannot look at ${path}: there is no such folder`, 2);
   }
   if (!isFolder(`${path}/commitlog`) && !isFolder(`${path}/config`)) {
+    const below = fileSystem.list(path).map(({ name }) => `${path}/${name}`)
+      .filter((it) => isFolder(`${it}/commitlog`)).sort();
+    if (below.length > 0) {
+      const others = below.length > 1 ? ` (or another of ${below.length})` : "";
+      throw new CliError(
+        `Cannot look at ${path}: it is no store, but has one below: name ${
+          below.at(-1)
+        }${others}`,
+        2,
+      );
+    }
     throw new CliError(
       `Cannot look at ${path}: it is no store; name the storePathRootDir, which holds commitlog/`,
       2,

@@ -1,4 +1,5 @@
 /** checkBrokerRules: what must hold between the keys of a broker. */
+import { withArticle } from "../base/article.ts";
 import type { BrokerValues } from "./broker_config.ts";
 import { ConfigError, type ConfigOrigin, throwFirst } from "./config_error.ts";
 
@@ -69,7 +70,9 @@ export function checkRoleChange(
     to,
     from === "SLAVE"
       ? "this broker is a SLAVE; `pocketmq ha promote` makes it a master"
-      : `this broker is a ${from}; \`pocketmq ha demote\` makes it a SLAVE`,
+      : `this broker is ${
+        withArticle(from)
+      }; \`pocketmq ha demote\` makes it a SLAVE`,
   );
 }
 

@@ -4,6 +4,7 @@
  * Every role accepts followers; a SLAVE also follows its master, whose HA address is
  * `haMasterAddress` or what the name servers answer to each registration.
  */
+import { withArticle } from "../base/article.ts";
 import type { Clock } from "../io/clock.ts";
 import type { Logger } from "../io/logger.ts";
 import type { Network } from "../io/network.ts";
@@ -250,7 +251,9 @@ export class HACoordinator {
     if (this.#role === "SLAVE" || this.#role === role) return;
     this.#role = role;
     this.store.isSync = role === "SYNC_MASTER";
-    this.#logger.info(`This broker is a ${role} from now on`, { role });
+    this.#logger.info(`This broker is ${withArticle(role)} from now on`, {
+      role,
+    });
   }
 
   reconfigure(options: HAOptions): void {

@@ -124,12 +124,14 @@ export async function finishPendingCut(
   const root = options.storePathRootDir;
   const path = pendingPath(root);
   if (fileSystem.stat(path) === undefined) return;
-  const offset = pendingFile(fileSystem, root, logger).read(parse);
-  if (offset === undefined) return;
+  const pending = pendingFile(fileSystem, root, logger).read(parse);
+  if (pending === undefined) return;
+  const { asideDirectory, offset } = pending;
   const directory = commitLogDirectoryOf(options);
-  logger.warn("The log is cut: what was beyond is kept aside", {
+  const where = asideDirectory === null ? "" : ` in ${asideDirectory}`;
+  logger.warn(`The log is cut: what was beyond is kept aside${where}`, {
     offset,
-    directory,
+    log: directory,
   });
   await createAbortFile(fileSystem, root, 0);
   await lowerCheckpoint(fileSystem, options, logger, offset);
@@ -214,10 +216,24 @@ function pendingFile(
   return new JsonFile(fileSystem, pendingPath(root), logger);
 }
 
-function parse(text: string): number {
-  const { offset } = JSON.parse(text) as { offset: unknown };
+interface PendingCut {
+  readonly offset: number;
+  /** Null when nothing was beyond. */
+  readonly asideDirectory: string | null;
+}
+
+function parse(text: string): PendingCut {
+  const { asideDirectory, offset } = JSON.parse(text) as {
+    offset: unknown;
+    asideDirectory: unknown;
+  };
   if (Number.isSafeInteger(offset) && (offset as number) > 0) {
-    return offset as number;
+    return {
+      offset: offset as number,
+      asideDirectory: typeof asideDirectory === "string"
+        ? asideDirectory
+        : null,
+    };
   }
   throw new SyntaxError("offset is no offset");
 }

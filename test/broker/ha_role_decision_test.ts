@@ -105,6 +105,26 @@ test("a master may be demoted when a slave can take its place, or another one ha
   assertEquals(demotion({ ...alone, peers: [promoted] }), null);
 });
 
+test("refusals that force overrides say what else to do, and what force costs", () => {
+  const refusals = [
+    promotion({ maxOffset: 0 }),
+    promotion({ standing: { kind: "unknown" } }),
+    promotion({
+      standing: { kind: "follows", behindBytes: 70_000, behindMs: 1_001 },
+    }),
+    demotion({ inSyncSlaveNums: 0 }),
+  ];
+  for (const it of refusals) {
+    assert(
+      /wait/i.test(it!.reason) && it!.reason.includes("--force"),
+      it!.reason,
+    );
+  }
+  assert(
+    promotion({ role: "ASYNC_MASTER" })!.reason.includes("an ASYNC_MASTER"),
+  );
+});
+
 test("a slave that lives and is not in sync yet is waited for", () => {
   const early = demotion({ inSyncSlaveNums: 0, peers: [PEER] });
   assertEquals(early?.isTransient, true);

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { BrokerController } from "../../src/broker/broker_controller.ts";
 import type { RunningBroker } from "../../src/cli/broker_server.ts";
 import { healthSentence } from "../../src/cli/health_command.ts";
-import { healthChecks } from "../../src/cli/facade_status.ts";
+import { healthChecks, notReady } from "../../src/cli/facade_status.ts";
 import type { Clock } from "../../src/io/clock.ts";
 import { brokerSlices, runtime, startBroker } from "../broker/broker_site.ts";
 import { FakeLogger } from "../broker/fakes.ts";
@@ -102,3 +102,13 @@ test("a slave that has recovered is ready; its link is shown and decides nothing
     const stopped = healthChecks({ broker: controller } as RunningBroker);
     assertEquals(stopped.some((it) => !it.ok), true);
   }));
+
+test("a broker that changes its role says so, and not that it starts or stops", () => {
+  const role = notReady({ isRestarting: true });
+  assertEquals(role.status, 503);
+  assertMatch(role.message, /^A change of the role .* try again/);
+  assertMatch(
+    notReady({ isRestarting: false }).message,
+    /^The broker is starting/,
+  );
+});

@@ -181,6 +181,9 @@ test("messages that only the old master has are kept aside, and store dump reads
     assertEquals(dump.code, 0, dump.stderr);
     assertEquals(dump.stdout.trim().split("\n").length, 4);
     assert(demoted.stdout.includes(`aside/${kept}`), demoted.stdout);
+    const above = await runPocketMQ(["store", "dump", `${a.folder}/aside`]);
+    assertEquals(above.code, 2);
+    assert(above.stderr.includes(`aside/${kept}`), above.stderr);
     // Less than four pages of new data are flushed every 10 s, by a clock of each.
     await eventually(
       async () => (await a.ha()).flushedOffset === (await b.ha()).flushedOffset,

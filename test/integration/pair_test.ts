@@ -92,6 +92,7 @@ test("ha status without a broker says so in one sentence", async () => {
   assertEquals(code, 1);
   assertEquals(
     stderr,
-    "pocketmq: Cannot reach http://127.0.0.1:1: nobody listens there\n",
+    "pocketmq: Cannot reach http://127.0.0.1:1: nobody listens there; does the broker run? " +
+      "--admin is the URL of its adminPort, 10913 by default\n",
   );
 });

@@ -77,6 +77,10 @@ for (const kept of [39, 25, 3]) {
     const report = await site.clock.complete(cut(site, offset));
     assertEquals(report.offset, offset);
     assertEquals(report.endOffset, offsets[COUNT]);
+    const told = site.logger.lines.filter((line) =>
+      line.includes(` in ${report.asideDirectory}`)
+    );
+    assertEquals(told.length, 1);
     site.disk.crash();
     assertEquals(
       await bodiesIn(site, report.asideDirectory!),
