@@ -32,7 +32,11 @@ import { haRoleOf } from "./ha_role_answer.ts";
 import type { HARoleFile, HARoleRecord } from "./ha_role_file.ts";
 import { HAMasterProbe } from "./ha_master_probe.ts";
 import { HASlaveSizes } from "./ha_slave_sizes.ts";
-import { isAddressDerived, metadataAddressOf } from "./metadata_address.ts";
+import {
+  isAddressDerived,
+  masterAddressesOf,
+  metadataAddressOf,
+} from "./metadata_address.ts";
 import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
 import { BrokerProcessors } from "./processor_table.ts";
 import { assembleSchedule } from "./schedule_assembly.ts";
@@ -251,11 +255,7 @@ function assembleMetadata(
     logger: logger.child("metadata"),
     isSlave: () => ha.role === "SLAVE",
     masterAddress: () =>
-      metadataAddressOf({
-        masterAddressKey: ha.options.masterAddress || null,
-        haAddress: ha.haMasterAddress,
-        masterAddr: ha.registeredMasterAddr,
-      }),
+      metadataAddressOf(masterAddressesOf(ha, ha.haMasterAddress)),
     refusal: metadataRefusal(ha),
     fencedReason: () => fence().fencedReason,
     onSlave: (brokerAddr, connection) =>
@@ -290,11 +290,7 @@ function assembleHA(
   },
 ): HACoordinator {
   const { logger } = ports;
-  const known = (haAddress: string | null) => ({
-    masterAddressKey: ha.options.masterAddress || null,
-    haAddress,
-    masterAddr: ha.registeredMasterAddr,
-  });
+  const known = (haAddress: string | null) => masterAddressesOf(ha, haAddress);
   const masterAddressOf = (haAddress: string | null): string | null =>
     metadataAddressOf(known(haAddress));
   const probe: HAMasterProbe = new HAMasterProbe({

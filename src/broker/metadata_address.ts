@@ -17,6 +17,21 @@ export interface MasterAddresses {
   readonly masterAddr: string | null;
 }
 
+/** What a broker knows of the master whose HA address is given. */
+export function masterAddressesOf(
+  ha: {
+    readonly options: { readonly masterAddress: string };
+    readonly registeredMasterAddr: string | null;
+  },
+  haAddress: string | null,
+): MasterAddresses {
+  return {
+    masterAddressKey: ha.options.masterAddress || null,
+    haAddress,
+    masterAddr: ha.registeredMasterAddr,
+  };
+}
+
 /** `host:port` of the master's remoting port, or null while no master is known. */
 export function metadataAddressOf(known: MasterAddresses): string | null {
   if (known.masterAddressKey) return known.masterAddressKey;
