@@ -203,7 +203,8 @@ export function assembleBroker(
       metadata,
       fence,
       schedule,
-      haRole: () => haRoleOf(ha, parts, identity, base.haRole()),
+      haRole: () =>
+        haRoleOf(ha, parts, identity, base.haRole(), fence.slaveAddresses),
       configuration: ports.configuration,
       registerChanges: () => registration.registerChanges(),
       requests: base.requests,

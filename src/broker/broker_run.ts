@@ -178,9 +178,11 @@ export class BrokerRun {
         return ha.client.isTransferring ? ha.masterAddress : null;
       },
       askOne: (address) => inquiry.askOne(address),
-      onAnswer: ({ role }) => {
+      maxOffset: () => this.running.parts.messageStore.maxPhyOffset,
+      onAnswer: ({ role, slaves }) => {
         const { fence, ha } = this.running;
         fence.onFollowedRole(ha.masterRole = role);
+        for (const it of slaves) fence.remember(it);
       },
     });
     client.onClosed = (address) => {

@@ -16,6 +16,7 @@ import { type HAMasterClient, HAMasterLog } from "./ha_master_log.ts";
 export interface DemotedBroker {
   readonly client: HAMasterClient;
   readonly ports: StoreSurgeryPorts;
+  readonly haRole: { readonly promotedAtOffset: number } | null;
   readonly running: {
     readonly options: { readonly store: MessageStoreOptions };
     readonly parts: { readonly messageStore: MessageStore };
@@ -52,13 +53,14 @@ export async function prepareDemotion(
 
 /** Null when nothing is to be cut, or nobody can say where. */
 async function cutOf(
-  { client, ports, running: { parts } }: DemotedBroker,
+  { client, haRole, ports, running: { parts } }: DemotedBroker,
   masterAddress: string,
 ): Promise<Cut | null> {
   const store = parts.messageStore;
   if (store.maxPhyOffset === 0) return null;
   const own = {
     log: store.replicaLog,
+    promotedAtOffset: haRole?.promotedAtOffset ?? 0,
     selectOneMessageByOffset: (offset: number) =>
       store.selectOneMessageByOffset(offset),
   };

@@ -75,6 +75,7 @@ export class HAFence {
   readonly #ports: HAFencePorts;
   readonly #opened = Promise.withResolvers<void>();
   readonly #looks = new Set<Look>();
+  readonly #slaves = new Set<string>();
   readonly #schedule = new HAFenceSchedule();
   #state: FenceState = "asking";
   #refusal: string | null = ASKING;
@@ -114,6 +115,11 @@ export class HAFence {
   /** Remoting addresses of the brokers of this pair that were seen. */
   get peerAddresses(): readonly string[] {
     return this.#ports.peers.peers;
+  }
+
+  /** Those of them that followed this broker since it started. */
+  get slaveAddresses(): readonly string[] {
+    return this.peerAddresses.filter((it) => this.#slaves.has(it));
   }
 
   /** Role of the master that was followed last; null: nobody was. */
@@ -178,9 +184,19 @@ export class HAFence {
     }
   }
 
-  /** Somebody says that it has a higher epoch: those that are known are asked, at once. */
+  /** A slave that is connected here lives at `address`. */
+  rememberSlave(address: string): void {
+    this.remember(address);
+    if (this.peerAddresses.includes(address)) this.#slaves.add(address);
+  }
+
+  /**
+   * Somebody says that it has a higher epoch, or claims the own one: those that are known are
+   * asked, at once.
+   */
   onHint(brokerName: string, epoch: number): void {
-    if (epoch <= this.#ports.epoch || this.#state === "fenced") return;
+    const isNews = epoch > 0 && epoch >= this.#ports.epoch;
+    if (!isNews || this.#state === "fenced") return;
     if (brokerName !== this.#ports.identity.brokerName) return;
     this.#schedule.onHint(this.#ports.clock.monotonicMs());
   }

@@ -58,5 +58,5 @@ export function rememberSlave(
   brokerAddr: string,
   { remoteAddress }: RemotingConnection,
 ): void {
-  if (ha.hasLinkFrom(hostOf(remoteAddress))) fence.remember(brokerAddr);
+  if (ha.hasLinkFrom(hostOf(remoteAddress))) fence.rememberSlave(brokerAddr);
 }

@@ -97,9 +97,13 @@ function isTieLost(own: FenceOwner, other: FencePeer): boolean {
   return ahead > 0 || (ahead === 0 && other.haAddress < own.haAddress);
 }
 
-/** A master is named rather than a slave that knows of it. */
+/**
+ * A master is named rather than a slave that knows of it; and what keeps the place of this very
+ * epoch counts, whatever was proved of it before this broker had it (a copied haRole.json).
+ */
 export function isStronger(a: Rival, b: Rival): boolean {
-  return a.epoch === b.epoch ? a.isMaster && !b.isMaster : a.epoch > b.epoch;
+  if (a.epoch !== b.epoch) return a.epoch > b.epoch;
+  return a.isTied === b.isTied ? a.isMaster && !b.isMaster : a.isTied;
 }
 
 /** Why `own` refuses messages. */

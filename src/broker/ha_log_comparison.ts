@@ -4,7 +4,7 @@
  * Between PocketMQ nodes the last 64 KiB of the slave are compared, with an Apache master the
  * last whole record. A log that goes on differently is cut where both still agree, if a place is
  * known: the master's end, for a master that lost its tail, or the offset at which the master was
- * promoted, for one that was demoted. Else the whole log has to be copied again.
+ * promoted, or this broker was, for one that was demoted. Else the whole log has to be copied again.
  */
 import type { LogComparison, LogCure } from "../ha/master_probe.ts";
 import { digestOf } from "../store/log_digest.ts";
@@ -15,6 +15,8 @@ import type { HAMasterLog, MasterBounds } from "./ha_master_log.ts";
 export interface OwnLog {
   readonly log: ReplicaLog;
   selectOneMessageByOffset(phyOffset: number): Promise<Uint8Array | undefined>;
+  /** Where this broker was promoted, which is a master no more; absent: it never was. */
+  readonly promotedAtOffset?: number;
 }
 
 /** Bytes that are compared, when both logs have them. */
@@ -45,7 +47,7 @@ export async function compareTails(
   if (!isLonger && differs === null) {
     return { kind: "prefix", requestOffset: 0, masterMaxOffset: maxOffset };
   }
-  const offset = await agreedOffset(log, master, bounds);
+  const offset = await agreedOffset(own, master, bounds);
   return {
     kind: "stop",
     problem: "diverged",
@@ -91,13 +93,14 @@ async function recordDifference(
 
 /** The highest known place up to which both logs agree; null when none is known. */
 async function agreedOffset(
-  log: ReplicaLog,
+  { log, promotedAtOffset: ownPromotedAt = 0 }: OwnLog,
   master: HAMasterLog,
   bounds: MasterBounds,
 ): Promise<number | null> {
   const promotedAt = (await master.haRole())?.promotedAtOffset ?? 0;
   const end = log.maxOffset;
-  for (const offset of [bounds.maxOffset, promotedAt]) {
+  // Of two that were promoted at one time, the shorter log was a prefix of the other's.
+  for (const offset of [bounds.maxOffset, promotedAt, ownPromotedAt]) {
     const from = comparedFrom(log, bounds, offset);
     if (offset > end || offset > bounds.maxOffset || from >= offset) continue;
     const theirs = await master.digest(from, offset);

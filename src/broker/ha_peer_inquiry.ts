@@ -29,6 +29,8 @@ export interface HAPeerAnswer {
   readonly maxOffset: number | null;
   /** Of its replication port; empty when it is not told. */
   readonly haAddress: string;
+  /** Remoting addresses of the slaves that followed it since it started; none of an Apache broker. */
+  readonly slaves: readonly string[];
 }
 
 /** Long enough for a living broker, short enough for an operator. */
@@ -116,6 +118,7 @@ export class HAPeerInquiry {
       epoch: 0,
       maxOffset: null,
       haAddress: "",
+      slaves: [],
     };
   }
 

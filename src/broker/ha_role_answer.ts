@@ -11,6 +11,7 @@ export function haRoleOf(
   { messageStore, topicConfigManager }: BrokerParts,
   { brokerId, brokerName, haServerAddr }: BrokerIdentity,
   record: HARoleRecord | null,
+  slaves: readonly string[],
 ): HARoleBody {
   const own = record?.epoch ?? 0;
   // A slave's tables are its master's, and tell its epoch.
@@ -24,5 +25,6 @@ export function haRoleOf(
     minOffset: messageStore.minPhyOffset,
     maxOffset: messageStore.maxPhyOffset,
     haAddress: haServerAddr,
+    slaves,
   };
 }

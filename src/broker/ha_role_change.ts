@@ -144,7 +144,8 @@ export class HARoleChange {
   async #refusalOfPromotion(
     peers: readonly HAPeerAnswer[],
   ): Promise<RoleRefusal | null> {
-    const { fence, ha, parts } = this.#ports.run().running;
+    const { masterWatch, running } = this.#ports.run();
+    const { fence, ha, identity, parts } = running;
     const { maxPhyOffset } = parts.messageStore;
     return refusalOfPromotion({
       role: ha.role,
@@ -153,6 +154,11 @@ export class HARoleChange {
       standing: ha.client.standing,
       peers,
       differingTables: await this.#differingTables(peers, ha.masterAddress),
+      hasStoodStill: masterWatch.hasStoodStill,
+      silentSlaves: (masterWatch.last?.slaves ?? []).filter((address) =>
+        address !== identity.brokerAddr &&
+        !peers.some((it) => it.address === address)
+      ),
     });
   }
 

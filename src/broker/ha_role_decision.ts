@@ -30,6 +30,10 @@ export interface PromotionSituation {
   readonly peers: readonly HAPeerAnswer[];
   /** Where tables or positions differ from those here; null: nowhere. */
   readonly differingTables: string | null;
+  /** This process stood still, and has not caught up with its master since. */
+  readonly hasStoodStill: boolean;
+  /** Other slaves of the same master that do not answer. */
+  readonly silentSlaves: readonly string[];
 }
 
 /** What a demotion depends on. */
@@ -98,8 +102,18 @@ function refusalOfPeers(it: PromotionSituation): RoleRefusal | null {
 }
 
 function refusalOfLag(
-  { maxOffset, peers, standing }: PromotionSituation,
+  { hasStoodStill, maxOffset, peers, silentSlaves, standing }:
+    PromotionSituation,
 ): RoleRefusal | null {
+  if (silentSlaves.length > 0) {
+    return forcible(
+      `${
+        silentSlaves.join(", ")
+      } followed the same master and does not answer: it may have more ` +
+        "than this slave; start it, and promote the one with the longer log, or force this one, " +
+        "which loses what only that one has",
+    );
+  }
   // A living peer of the same length says more than any memory of a link.
   if (peers.some((it) => it.maxOffset === maxOffset)) return null;
   if (standing.kind === "unknown") {
@@ -107,6 +121,12 @@ function refusalOfLag(
       "This slave has not compared its log with a master since it started: how far it is " +
         "behind is not known. Start that master and wait for the comparison; if it is gone for good, " +
         "--force promotes, and what only that master has is lost",
+    );
+  }
+  if (hasStoodStill) {
+    return forcible(
+      "This slave stood still (a stopped process, a paused machine) and has not caught up with " +
+        "its master since: what was confirmed meanwhile may be missing here, and force loses it",
     );
   }
   if (standing.kind !== "follows") return null;

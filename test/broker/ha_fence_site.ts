@@ -31,6 +31,7 @@ export function roleOf(changes: Partial<HARoleBody> = {}): HARoleBody {
     minOffset: 0,
     maxOffset: 2_000,
     haAddress: "",
+    slaves: [],
     ...changes,
   };
 }

@@ -83,6 +83,7 @@ class FakeMaster {
           minOffset,
           maxOffset,
           haAddress: "",
+          slaves: [],
         }));
     }
   }
@@ -95,12 +96,14 @@ function answer(body: Uint8Array): RemotingCommand {
 async function compare(
   own: MessageStore,
   master: FakeMaster,
+  promotedAtOffset = 0,
 ): Promise<LogComparison> {
   const log = new HAMasterLog(master, "m:10911");
   return await compareTails(
     {
       log: own.replicaLog,
       selectOneMessageByOffset: (it) => own.selectOneMessageByOffset(it),
+      promotedAtOffset,
     },
     log,
     await log.bounds(),
@@ -165,6 +168,19 @@ test("A demoted master is cut where the other one was promoted", async () => {
       { kind: "cut", offset: promotedAt },
     ]);
   }
+});
+
+test("A demoted master that was promoted with less, at the same time, is cut where it was promoted", async () => {
+  const offset = (await storeOf(...names(18))).maxPhyOffset;
+  const own = await storeOf(...names(18), ...names(5, "lost"));
+  const master = new FakeMaster(
+    await storeOf(...names(20), ...names(9, "new")),
+  );
+  master.promotedAtOffset = (await storeOf(...names(20))).maxPhyOffset;
+  assertEquals(shown(await compare(own, master, offset)), [
+    "diverged",
+    { kind: "cut", offset },
+  ]);
 });
 
 test("Where the logs differ before the promotion nothing is cut", async () => {

@@ -104,6 +104,7 @@ class Site {
             minOffset: 0,
             maxOffset: 0,
             haAddress: "",
+            slaves: [],
           }),
         ),
       );

@@ -11,6 +11,7 @@ const peer = (brokerId: number): HAPeerAnswer => ({
   epoch: 0,
   maxOffset: 0,
   haAddress: "",
+  slaves: [],
 });
 
 test("freeBrokerId prefers the configured one, and takes nobody's", () => {

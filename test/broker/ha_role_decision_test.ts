@@ -16,6 +16,7 @@ const PEER: HAPeerAnswer = {
   epoch: 0,
   maxOffset: 1_000,
   haAddress: "10.0.0.5:10912",
+  slaves: [],
 };
 
 const SLAVE: PromotionSituation = {
@@ -25,6 +26,8 @@ const SLAVE: PromotionSituation = {
   standing: { kind: "follows", behindBytes: 0, behindMs: 0 },
   peers: [],
   differingTables: null,
+  hasStoodStill: false,
+  silentSlaves: [],
 };
 
 const MASTER: DemotionSituation = {
@@ -79,6 +82,14 @@ test("a promotion that would lose something is refused with its reason", () => {
     ],
     [{ peers: [{ ...PEER, maxOffset: 1_001 }] }, "ends at 1001", true],
     [{ peers: [PEER], differingTables: PEER.address }, "positions", true],
+    [{ hasStoodStill: true }, "stood still", false],
+    [{ silentSlaves: ["10.0.0.7:1"] }, "10.0.0.7:1 followed", false],
+    // One that answers says nothing of one that does not.
+    [
+      { peers: [PEER], silentSlaves: ["10.0.0.7:1"] },
+      "10.0.0.7:1 followed",
+      false,
+    ],
   ];
   for (const [change, reason, isTransient] of cases) {
     const refusal = promotion(change);

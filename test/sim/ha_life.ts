@@ -85,6 +85,7 @@ export function assembleLife(
         minOffset: store.minPhyOffset,
         maxOffset: store.maxPhyOffset,
         haAddress: identity.haServerAddr,
+        slaves: life.fence.slaveAddresses,
       }),
     }),
   ]);

@@ -116,6 +116,8 @@ export class HAOperator {
       standing: life!.ha.client.standing,
       peers,
       differingTables: null,
+      hasStoodStill: false,
+      silentSlaves: [],
     });
   }
 
@@ -129,6 +131,7 @@ export class HAOperator {
     const isMaster = answer !== null && answer.role !== "SLAVE";
     const prepared = await this.pair.clock.complete(prepareDemotion({
       client,
+      haRole: haRole ?? null,
       ports: former.surgeryPorts,
       running: {
         options: { store: life!.store.options },

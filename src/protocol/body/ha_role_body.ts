@@ -4,6 +4,7 @@ import {
   encodeJson,
   intField,
   objectOf,
+  textArrayField,
   textField,
 } from "./json_fields.ts";
 
@@ -21,6 +22,8 @@ export interface HARoleBody {
   readonly maxOffset: number;
   /** `host:port` of the replication port, as others are told; empty when not said. */
   readonly haAddress: string;
+  /** Remoting addresses of the slaves that followed this broker since it started. */
+  readonly slaves: readonly string[];
 }
 
 /** The body. */
@@ -40,5 +43,6 @@ export function decodeHARole(bytes: Uint8Array): HARoleBody {
     minOffset: intField(json, "minOffset", 0),
     maxOffset: intField(json, "maxOffset", 0),
     haAddress: textField(json, "haAddress", ""),
+    slaves: textArrayField(json, "slaves"),
   };
 }
