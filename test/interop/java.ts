@@ -35,16 +35,21 @@ function spawnDriver(
   ], { stdio: ["pipe", "pipe", "pipe"], env: process.env });
 }
 
-/** Runs a scenario to its end. */
+/** Runs a scenario to its end; `onOutput` is told all that was printed so far. */
 export function runDriver(
   version: string,
   args: string[],
   offsetsFolder: string,
+  onOutput: (output: string) => void = () => {},
 ): Promise<DriverResult> {
   const child = spawnDriver(version, args, offsetsFolder);
   let output = "";
-  child.stdout!.on("data", (bytes) => output += bytes);
-  child.stderr!.on("data", (bytes) => output += bytes);
+  const onData = (bytes: unknown) => {
+    output += bytes;
+    onOutput(output);
+  };
+  child.stdout!.on("data", onData);
+  child.stderr!.on("data", onData);
   return new Promise((resolve) => {
     child.on("close", (code) => {
       const line = /^RESULT (\{.*\})$/m.exec(output)?.[1];

@@ -26,14 +26,21 @@ test("delays, retries and dead letters of Java clients go on over a stop and kil
 function retry(version: string): Promise<void> {
   return withSite(async (site) => {
     await site.createTopic("RetryTopic");
-    const driver = runDriver(version, [
+    let isSent = false;
+    const args = [
       "retries",
       `namesrv=${site.namesrv}`,
       "topic=RetryTopic",
       "group=retry-group",
       `count=${COUNT}`,
-    ], site.folder);
-    await eventually(() => hasDelivered(site, 3), { timeoutMs: 60_000 });
+      "seconds=150",
+    ];
+    const driver = runDriver(version, args, site.folder, (output) => {
+      isSent ||= /^SENT$/m.test(output);
+    });
+    await eventually(() => isSent && hasDelivered(site, 3), {
+      timeoutMs: 60_000,
+    });
     await site.restart();
     await eventually(() => hasDelivered(site, 4), { timeoutMs: 60_000 });
     await site.restart("SIGKILL");
