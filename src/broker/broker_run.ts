@@ -23,6 +23,7 @@ import { HAMasterWatch } from "./ha_master_watch.ts";
 import { HAPeerInquiry } from "./ha_peer_inquiry.ts";
 import { HARoleFile, type HARoleRecord } from "./ha_role_file.ts";
 import { tellRole, withHARole } from "./ha_role_options.ts";
+import { listenToArrivals, tickBroker } from "./running_broker.ts";
 import { ShutdownGate } from "./shutdown_gate.ts";
 
 const TICK_INTERVAL_MS = 100;
@@ -334,27 +335,11 @@ export class BrokerRun {
       processors,
       registration,
     } = this.running;
-    const { pullRequestHoldService: hold, topicConfigManager } = parts;
+    const { topicConfigManager } = parts;
     table.clear();
     processors.fill(table);
     ports.guard?.wrap(table);
-    parts.messageStore.messageArrivingListener = (
-      topic,
-      queueId,
-      nextOffset,
-      tagsCode,
-      _storeTimestamp,
-      propertiesText,
-    ) => {
-      hold.notifyMessageArriving(
-        topic,
-        queueId,
-        nextOffset,
-        tagsCode,
-        propertiesText,
-      );
-      metadata.onArriving(topic);
-    };
+    listenToArrivals(parts, metadata);
     topicConfigManager.onChanged = (topic) => {
       registration.onTopicsChanged(topic?.topicName);
       // At once, but together with the other changes of this turn.
@@ -370,30 +355,12 @@ export class BrokerRun {
   }
 
   #tick(): void {
-    const {
-      fence,
-      ha,
-      metadata,
-      neighbours,
-      parts,
-      processors,
-      registration,
-      schedule,
-    } = this.running;
-    const nowMs = this.#host.ports.clock.nowMs();
-    this.#host.ports.guard?.tick();
-    parts.messageStore.tick(nowMs);
-    ha.tick();
-    this.masterWatch.tick();
-    parts.tick(nowMs);
-    schedule.tick();
-    processors.transactions.tick(this.#host.ports.clock.monotonicMs());
-    metadata.tick();
-    neighbours.tick();
-    fence.tick();
-    registration.tick();
-    this.#host.server.tick(nowMs);
+    const { onTick, ports, server } = this.#host;
+    const nowMs = ports.clock.nowMs();
+    ports.guard?.tick();
+    tickBroker(this.running, this.masterWatch, ports.clock);
+    server.tick(nowMs);
     this.#client.tick(nowMs);
-    this.#host.onTick(ha);
+    onTick(this.running.ha);
   }
 }

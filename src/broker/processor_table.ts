@@ -29,10 +29,8 @@ import {
   QueryMessageProcessor,
 } from "./processor/query_message_processor.ts";
 import { SendMessageBackProcessor } from "./processor/send_message_back_processor.ts";
-import {
-  type PutMessageStore,
-  SendMessageProcessor,
-} from "./processor/send_message_processor.ts";
+import { SendMessageProcessor } from "./processor/send_message_processor.ts";
+import type { PutMessageStore } from "./send_message_ports.ts";
 import type { DelayOffsets } from "./schedule_message_service.ts";
 import type { ShutdownGate } from "./shutdown_gate.ts";
 import { MASTER_CODES } from "./slave_processors.ts";

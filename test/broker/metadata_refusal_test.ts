@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { assertEquals } from "@std/assert";
-import { metadataRefusal } from "../../src/broker/broker_assembly.ts";
+import { metadataRefusal } from "../../src/broker/ha_assembly.ts";
 import type { HAClientServiceView } from "../../src/ha/ha_client_service.ts";
 
 const VIEW: HAClientServiceView = {

@@ -11,15 +11,12 @@
  * - The body is the store's before `process` returns.
  */
 import { shown } from "../../base/shown.ts";
-import type { Clock } from "../../io/clock.ts";
-import type { Random } from "../../io/random.ts";
 import { encodeMessageId } from "../../model/message_id.ts";
 import type {
   MessageExtBatch,
   MessageExtBrokerInner,
 } from "../../model/message_ext.ts";
 import { MessageSysFlag } from "../../model/message_sys_flag.ts";
-import type { SocketAddress } from "../../model/socket_address.ts";
 import type { TopicConfig } from "../../model/topic_config.ts";
 import { isRetryTopic, TopicNames } from "../../model/topic_names.ts";
 import { TOPIC_LENGTH_MAX } from "../../model/validators.ts";
@@ -38,50 +35,16 @@ import type { RequestContext } from "../../remoting/request_processor.ts";
 import type { PutMessageResult } from "../../store/put_message_result.ts";
 import { batchError } from "../batch_check.ts";
 import { isStored, remarkOfPut, responseCodeOfPut } from "../put_response.ts";
-import {
-  delayFault,
-  delayLevelOf,
-  toScheduleMessage,
-} from "../schedule_message.ts";
+import { delayLevelOf, toScheduleMessage } from "../schedule_message.ts";
 import { SendProperties } from "../send_properties.ts";
-import { SendTopics, type SendTopicsPorts } from "../send_topics.ts";
-import type { MessageType, SendStats } from "../topic_put_stats.ts";
+import type {
+  SendMessageOptions,
+  SendMessagePorts,
+} from "../send_message_ports.ts";
+import { SendTopics } from "../send_topics.ts";
+import { unsupportedSend } from "../send_unsupported.ts";
+import type { MessageType } from "../topic_put_stats.ts";
 import { halfMessageOf } from "../transaction/half_message.ts";
-
-/** What a send needs of the store. */
-export interface PutMessageStore {
-  putMessage(
-    message: MessageExtBrokerInner,
-  ): PutMessageResult | Promise<PutMessageResult>;
-  putMessages(
-    batch: MessageExtBatch,
-  ): PutMessageResult | Promise<PutMessageResult>;
-}
-
-/** What a send needs of the broker. */
-export interface SendMessagePorts extends SendTopicsPorts {
-  readonly store: PutMessageStore;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly uniqIds: { createUniqID(nowMs: number): string };
-  /** brokerIP1:listenPort, as records carry it. */
-  readonly storeHost: SocketAddress;
-  readonly stats: SendStats;
-  readonly putTimes: { add(elapsedMs: number): void };
-  /** Of messageDelayLevel; levels above count as this one. */
-  readonly maxDelayLevel: number;
-}
-
-/** Keys of broker.conf that a send reads. */
-export interface SendMessageOptions {
-  readonly brokerClusterName: string;
-  readonly brokerIP1: string;
-  readonly brokerPermission: number;
-  readonly startAcceptSendRequestTimeStamp: number;
-  readonly rejectTransactionMessage: boolean;
-  readonly regionId: string;
-  readonly traceOn: boolean;
-}
 
 const V6_BITS = MessageSysFlag.BORNHOST_V6 |
   MessageSysFlag.STOREHOSTADDRESS_V6;
@@ -179,8 +142,13 @@ export class SendMessageProcessor {
     // What comes back for another try keeps the property of its first send.
     const isHalf = properties.isTransactional && !isRetryTopic(header.topic);
     const { isDeadLetter } = target;
-    const refusal = this.#unsupported(header.sysFlag, isDeadLetter, isHalf);
-    if (refusal) return refusal;
+    const refusal = unsupportedSend(
+      header.sysFlag,
+      properties,
+      { isDeadLetter, isHalf },
+      this.#options,
+    );
+    if (refusal) return this.#refuse(refusal.code, refusal.remark);
     let text = isDeadLetter
       ? properties.storedTextWithoutDelay()
       : properties.storedText();
@@ -235,8 +203,13 @@ export class SendMessageProcessor {
     }
     const properties = this.#properties;
     properties.scan(header.properties);
-    const refusal = this.#unsupported(header.sysFlag, false, false);
-    if (refusal) return refusal;
+    const refusal = unsupportedSend(
+      header.sysFlag,
+      properties,
+      { isDeadLetter: false, isHalf: false },
+      this.#options,
+    );
+    if (refusal) return this.#refuse(refusal.code, refusal.remark);
     const wrong = properties.isTransactional
       ? "a batch holds no transactional messages (property TRAN_MSG)"
       : this.#delayLevel(false) > 0
@@ -290,43 +263,6 @@ export class SendMessageProcessor {
       tagsCode: this.#properties.tagsCode,
       waitStoreMsgOk: this.#properties.waitStoreMsgOk,
     };
-  }
-
-  /** Refuses what this version cannot keep its word for; undefined for an ordinary message. */
-  #unsupported(
-    sysFlag: number,
-    isDeadLetter: boolean,
-    isHalf: boolean,
-  ): RemotingCommand | undefined {
-    const properties = this.#properties;
-    const transactionType = sysFlag & MessageSysFlag.TRANSACTION_MASK;
-    if (isHalf && this.#options.rejectTransactionMessage) {
-      return this.#refuse(
-        ResponseCode.NO_PERMISSION,
-        `the broker[${this.#options.brokerIP1}] sending transaction message is forbidden`,
-      );
-    }
-    if (
-      !isHalf &&
-      (transactionType === MessageSysFlag.TRANSACTION_PREPARED_TYPE ||
-        transactionType === MessageSysFlag.TRANSACTION_ROLLBACK_TYPE)
-    ) {
-      return this.#refuse(
-        ResponseCode.MESSAGE_ILLEGAL,
-        "a message with a transaction bit in its sysFlag wants the property TRAN_MSG=true",
-      );
-    }
-    const fault = isDeadLetter ? undefined : delayFault(properties, isHalf);
-    if (fault !== undefined) {
-      return this.#refuse(ResponseCode.MESSAGE_ILLEGAL, fault);
-    }
-    if ((sysFlag & MessageSysFlag.INNER_BATCH) !== 0) {
-      return this.#refuse(
-        ResponseCode.MESSAGE_ILLEGAL,
-        "this version does not support inner batches (sysFlag bit 7)",
-      );
-    }
-    return undefined;
   }
 
   #queueIdOf(queueId: number, topicConfig: TopicConfig): number {
