@@ -48,23 +48,45 @@ export function comparison(
   apache: readonly Printed[],
   ours: readonly Printed[],
 ): string {
+  const names = namesOf(apache);
+  const blocks = apache.map(([, theirs], at) => [
+    names[at]!,
+    ...differences(linesOf(theirs), linesOf(ours[at]![1])),
+  ]);
+  return blocks.filter((it) => it.length > 1)
+    .map((it) => it.join("\n")).join("\n\n");
+}
+
+/** What both printed, unmasked, for the commands that `unexpected` names. */
+export function rawOutputs(
+  apache: readonly Printed[],
+  ours: readonly Printed[],
+  complaint: string,
+): string {
+  const wanted = new Set(complaint.split("\n"));
+  return namesOf(apache).flatMap((name, at) =>
+    wanted.has(name)
+      ? [`== ${name}`, `-- Apache's`, apache[at]![1], `-- ours`, ours[at]![1]]
+      : []
+  ).join("\n");
+}
+
+/** Commands as the lists name them: masked, and numbered when repeated. */
+function namesOf(printed: readonly Printed[]): string[] {
   const counts = new Map<string, number>();
-  const blocks = apache.map(([command, theirs], at) => {
+  return printed.map(([command]) => {
     const label = masked(
       command.filter((it, index) => it !== "-n" && command[index - 1] !== "-n")
         .join(" "),
     );
     const count = (counts.get(label) ?? 0) + 1;
     counts.set(label, count);
-    const name = count === 1 ? label : `${label} (${count})`;
-    return [name, ...differences(linesOf(theirs), linesOf(ours[at]![1]))];
+    return count === 1 ? label : `${label} (${count})`;
   });
-  return blocks.filter((it) => it.length > 1)
-    .map((it) => it.join("\n")).join("\n\n");
 }
 
 /** A list of differences without the lines that say why. */
-export function withoutReasons(listed: string): string {
+function withoutReasons(listed: string): string {
   return listed.split("\n").filter((it) => !it.startsWith("#"))
     .join("\n").trim();
 }
@@ -82,6 +104,33 @@ export function withReasons(found: string, listed: string): string {
     const [command] = block.split("\n");
     return [...reasons.get(command!) ?? ["# ?"], block].join("\n");
   }).join("\n\n");
+}
+
+/**
+ * What a run found that is not listed, and what is listed that it did not find, each line in
+ * full under its command; "" when both are the same.
+ */
+export function unexpected(found: string, listed: string): string {
+  const foundBlocks = blocksOf(found);
+  const listedBlocks = blocksOf(withoutReasons(listed));
+  const names = new Set([...foundBlocks.keys(), ...listedBlocks.keys()]);
+  return [...names].flatMap((name) => {
+    const here = foundBlocks.get(name) ?? [];
+    const there = listedBlocks.get(name) ?? [];
+    const lines = [
+      ...without(here, there).map((it) => `  found, not listed: ${it}`),
+      ...without(there, here).map((it) => `  listed, not found: ${it}`),
+    ];
+    return lines.length === 0 ? [] : [name, ...lines];
+  }).join("\n");
+}
+
+/** By command the lines below it. */
+function blocksOf(list: string): Map<string, string[]> {
+  const blocks = list.split("\n\n").map((block) =>
+    block.split("\n").filter((it) => it.trim() !== "")
+  ).filter((it) => it.length > 0);
+  return new Map(blocks.map(([name, ...lines]) => [name!, lines]));
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The same commands against an Apache cluster and against ours: what mqadmin prints is the same. */
-import { assertEquals } from "@std/assert";
+import { assert } from "@std/assert";
 import {
   existsSync,
   readdirSync,
@@ -18,7 +18,12 @@ import {
   withInteropSite,
 } from "./interop_site.ts";
 import { mqadmin } from "./mqadmin.ts";
-import { comparison, withoutReasons, withReasons } from "./mqadmin_compare.ts";
+import {
+  comparison,
+  rawOutputs,
+  unexpected,
+  withReasons,
+} from "./mqadmin_compare.ts";
 import {
   type ComparedCluster,
   listsOfMqadmin,
@@ -41,7 +46,15 @@ for (const version of APACHE_SERVER_VERSIONS) {
       const listed = readFileSync(path, "utf8");
       if (process.env.INTEROP_REWRITE === "1") {
         writeFileSync(path, `${withReasons(found, listed)}\n`);
-      } else assertEquals(found, withoutReasons(listed));
+        return;
+      }
+      const complaint = unexpected(found, listed);
+      assert(
+        complaint === "",
+        `not as ${path} lists:\n${complaint}\n${
+          rawOutputs(apache, ours, complaint)
+        }`,
+      );
     });
   });
 }
