@@ -6,13 +6,11 @@
 import { shown } from "../base/shown.ts";
 import type { RemotingCommand } from "../protocol/remoting_command.ts";
 import { accessKeyOf, isSignedWith } from "../protocol/request_signature.ts";
-import {
-  type AccessResource,
-  accessResourcesOf,
-  needsAdmin,
-} from "./access_resources.ts";
-import { permits } from "./permission.ts";
+import { TopicNames } from "../model/topic_names.ts";
+import type { AccessResource, AccessRule } from "./access_rule.ts";
+import { type NeededPermission, permits } from "./permission.ts";
 import type { PlainAccount, PlainAcl } from "./plain_acl.ts";
+import { accessRuleOf } from "./request_access.ts";
 
 const NAME_LENGTH_MAX = 64;
 
@@ -44,31 +42,52 @@ function permissionRefusal(
   request: RemotingCommand,
 ): string | null {
   if (account.admin) return null;
-  if (needsAdmin(request.code)) {
-    return `Need admin permission for request code=${request.code}, but accessKey=${account.accessKey} is not`;
+  const rule = accessRuleOf(request.code);
+  switch (rule.plain) {
+    case "signed":
+      return null;
+    case "admin":
+      return `Need admin permission for request code=${request.code}, but accessKey=${account.accessKey} is not`;
+    case "resources":
+      return resourceRefusal(account, rule, request);
   }
-  for (const resource of accessResourcesOf(request)) {
-    const { kind, name, needed } = resource;
-    const own = ownPermission(account, resource);
-    if (permits(own ?? defaultPermission(account, kind), needed)) continue;
+}
+
+function resourceRefusal(
+  account: PlainAccount,
+  rule: AccessRule,
+  request: RemotingCommand,
+): string | null {
+  for (const resource of rule.resources(request)) {
+    if (resource.kind === "Cluster") continue;
+    const { name } = resource;
+    const needed = neededOf(rule, resource);
+    // Whoever may send anything may trace what it sends.
+    if (name === TopicNames.RMQ_SYS_TRACE_TOPIC && needed === "PUB") continue;
+    const [own, fallback] = permissionsOf(account, resource);
+    if (permits(own ?? fallback, needed)) continue;
     const which = own === undefined ? "No default permission" : "No permission";
-    return `${which} for ${kind}:${
+    return `${which} for ${resource.kind.toLowerCase()}:${
       shown(name)
     }: accessKey=${account.accessKey} needs ${needed} on it`;
   }
   return null;
 }
 
-function ownPermission(
-  { groupPerms, topicPerms }: PlainAccount,
-  { kind, name }: AccessResource,
-) {
-  return (kind === "topic" ? topicPerms : groupPerms).get(name);
+/** A message for the retry topic of a group is one that the group itself sends back. */
+function neededOf(
+  { actions }: AccessRule,
+  { kind }: AccessResource,
+): NeededPermission {
+  return kind === "Topic" && actions.includes("PUB") ? "PUB" : "SUB";
 }
 
-function defaultPermission(
-  { defaultGroupPerm, defaultTopicPerm }: PlainAccount,
-  kind: AccessResource["kind"],
+/** The one for this name, and the one for all others. */
+function permissionsOf(
+  account: PlainAccount,
+  { kind, name }: Exclude<AccessResource, { readonly kind: "Cluster" }>,
 ) {
-  return kind === "topic" ? defaultTopicPerm : defaultGroupPerm;
+  return kind === "Topic"
+    ? [account.topicPerms.get(name), account.defaultTopicPerm] as const
+    : [account.groupPerms.get(name), account.defaultGroupPerm] as const;
 }
