@@ -1,6 +1,7 @@
 /**
- * INVOKE_BROKER_TO_RESET_OFFSET (222): a group goes on elsewhere, whether its members are there
- * or not (reference 11.8, 5.x's way).
+ * INVOKE_BROKER_TO_RESET_OFFSET (222): a group goes on elsewhere (reference 11.8). The broker
+ * stores the new positions itself, whether members are there or not (5.x's way), or, with
+ * useServerSideResetOffset=false, has the members do it (4.9's).
  */
 import { shown } from "../../base/shown.ts";
 import type { Logger } from "../../io/logger.ts";
@@ -21,12 +22,14 @@ import type {
   RequestProcessor,
 } from "../../remoting/request_processor.ts";
 import type { BrokerOptions } from "../broker_options.ts";
+import type { ConsumerManager } from "../consumer_manager.ts";
 import type { ConsumerOffsetManager } from "../consumer_offset_manager.ts";
 import type { ResetOffset, ResetOffsets } from "../reset_offsets.ts";
 import type { SubscriptionGroupManager } from "../subscription_group_manager.ts";
 import type { TopicConfigManager } from "../topic_config_manager.ts";
 import { bodyResponse, invalid, notStored } from "./admin_response.ts";
 import type { QueueOffsetStore } from "./offset_admin_processor.ts";
+import { resetByMembers } from "./reset_offset_by_members.ts";
 
 /** What the processor works on. */
 export interface ResetOffsetDeps {
@@ -35,6 +38,7 @@ export interface ResetOffsetDeps {
   readonly messageStore: Omit<QueueOffsetStore, "getEarliestMessageTime">;
   readonly topicConfigManager: TopicConfigManager;
   readonly subscriptionGroupManager: SubscriptionGroupManager;
+  readonly consumerManager: ConsumerManager;
   readonly consumerOffsetManager: ConsumerOffsetManager;
   readonly resetOffsets: ResetOffsets;
   readonly pullRequestHoldService: {
@@ -58,7 +62,6 @@ async function resetOffset(
   request: RemotingCommand,
 ): Promise<RemotingCommand> {
   const header = decodeResetOffsetRequestHeader(request.extFields);
-  const { topic, group } = header;
   const refusal = refusalOf(deps, header);
   if (refusal !== undefined) return refusal;
   const resets = new Map<number, ResetOffset>();
@@ -68,6 +71,19 @@ async function resetOffset(
     resets.set(queueId, reset);
   }
   const client = context.connection.remoteAddress;
+  if (!deps.options().useServerSideResetOffset) {
+    return resetByMembers(deps, header, resets, client);
+  }
+  return await resetHere(deps, header, resets, client);
+}
+
+/** Stores the positions; the members are told with their next pull. */
+async function resetHere(
+  deps: ResetOffsetDeps,
+  { topic, group }: ResetOffsetRequestHeader,
+  resets: ReadonlyMap<number, ResetOffset>,
+  client: string,
+): Promise<RemotingCommand> {
   for (const [queueId, reset] of resets) {
     const { consumerOffsetManager: offsets } = deps;
     offsets.commitOffset(client, group, topic, queueId, reset.offset);

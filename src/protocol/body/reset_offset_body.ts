@@ -1,4 +1,7 @@
-/** ResetOffsetBody: the body of INVOKE_BROKER_TO_RESET_OFFSET (222), reference 2.7. */
+/**
+ * ResetOffsetBody: the answer to INVOKE_BROKER_TO_RESET_OFFSET (222), and what
+ * RESET_CONSUMER_CLIENT_OFFSET (220) tells members (reference 2.5, 2.7).
+ */
 import type { MessageQueue } from "../../model/message_queue.ts";
 import { type FastjsonValue, writeFastjson } from "../fastjson.ts";
 import { encodeJsonText } from "./json_fields.ts";
@@ -10,12 +13,25 @@ export interface QueueOffset {
   readonly offset: number;
 }
 
-/** The body. */
+/** The body for all languages but C++. */
 export function encodeResetOffsetBody(
   offsets: readonly QueueOffset[],
 ): Uint8Array {
   const offsetTable = new Map<FastjsonValue, FastjsonValue>(
     offsets.map((it) => [messageQueueToJson(it.queue), it.offset]),
   );
+  return encodeJsonText(writeFastjson({ offsetTable }));
+}
+
+/** ResetOffsetBodyForC: a list, as C++ clients cannot read objects as keys. */
+export function encodeResetOffsetBodyForC(
+  offsets: readonly QueueOffset[],
+): Uint8Array {
+  const offsetTable = offsets.map(({ queue, offset }) => ({
+    brokerName: queue.brokerName,
+    offset,
+    queueId: queue.queueId,
+    topic: queue.topic,
+  }));
   return encodeJsonText(writeFastjson({ offsetTable }));
 }

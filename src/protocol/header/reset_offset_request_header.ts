@@ -1,6 +1,7 @@
 /** ResetOffsetRequestHeader: INVOKE_BROKER_TO_RESET_OFFSET (222), reference 2.7, 11.8. */
 import type { ExtFields } from "../remoting_command.ts";
 import {
+  optionalBoolean,
   optionalInt,
   optionalLong,
   requireLong,
@@ -13,6 +14,8 @@ export interface ResetOffsetRequestHeader {
   readonly group: string;
   /** Milliseconds since the epoch; negative: the end of the queue. */
   readonly timestamp: number;
+  /** True: forward too, not only back. Where the broker resets, it always does. */
+  readonly isForce: boolean;
   /** -1: every queue. */
   readonly queueId: number;
   /** For one queue: the offset itself; -1: by `timestamp`. */
@@ -28,6 +31,7 @@ export function decodeResetOffsetRequestHeader(
     topic: requireText(fields, "topic", name),
     group: requireText(fields, "group", name),
     timestamp: requireLong(fields, "timestamp", name),
+    isForce: optionalBoolean(fields, "isForce", false),
     queueId: optionalInt(fields, "queueId", -1),
     offset: optionalLong(fields, "offset", -1),
   };
