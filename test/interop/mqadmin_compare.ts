@@ -26,6 +26,11 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/\bV\d+_\d+_\d+\b/g, "VERSION"],
   [/(version"?[:=] ?)\d+/gi, "$1ORDINAL"],
   [/-?\b\d+\.\d+(E-?\d+)?%?( +\d+\.\d+(E-?\d+)?)*/g, "RATE"],
+  // consumerProgress cuts the rate of a group to a whole number, 0 until the first sample.
+  [/^(\S+ \d+ (?:VERSION \w+ \w+|OFFLINE)) \d+ /g, "$1 RATE "],
+  // What waits just then; in clusterList, for how long the page cache was locked.
+  [/(\w+QueueSize ?: )\d+/g, "$1SIZE"],
+  [/\) \d+ (?=RATE)/g, ") TIME "],
   // 5.x stores MSG_REGION, TRACE_ON and WAIT with each message, 4.9 no separator at the end.
   [/MSG_REGION=DefaultRegion, |, WAIT=true|, TRACE_ON=true/g, ""],
   [/((?:store|physic)Size=)\d+/g, "$1SIZE"],
@@ -36,8 +41,6 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
 
 /** Where a stack is reflected upon, or how deep, says nothing. */
 const STACK_LINE = /^\s*(at \S+\(.*\)|\.\.\. \d+ more)$/;
-/** 4.9 gives a new group position 0 in its empty retry queue, when its client gets there; 5.x none. */
-const RETRY_ROW = /^%RETRY%cmp-group broker-a 0 /;
 const SETTING = /^(\w+) =( .*)?$/;
 
 /** A command and what it printed. */
@@ -155,7 +158,7 @@ function known(lines: string[], others: string[]): string[] {
 
 function linesOf(output: string): string[] {
   return output.split("\n").filter((it) => !STACK_LINE.test(it)).map(masked)
-    .filter((it) => it !== "" && !RETRY_ROW.test(it));
+    .filter((it) => it !== "");
 }
 
 function masked(line: string): string {

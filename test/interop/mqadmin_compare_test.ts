@@ -32,6 +32,8 @@ import {
 import { OurBroker } from "./our_broker.ts";
 import { APACHE_SERVER_VERSIONS } from "./versions.ts";
 
+/** Seldom: a registration of its own between two commands may undo what one did to a route. */
+const SETTINGS = { registerNameServerPeriod: "60000" };
 const FOLDER = new URL(".", import.meta.url).pathname;
 
 for (const version of APACHE_SERVER_VERSIONS) {
@@ -70,7 +72,7 @@ async function apacheCluster(
   const folder = `${site.folder}/apache`;
   const files = listsOfMqadmin(`${folder}-files`);
   const broker = await site.own(
-    ApacheBroker.start({ version, folder, namesrv }),
+    ApacheBroker.start({ version, folder, namesrv, settings: SETTINGS }),
   );
   return { namesrv, broker: broker.address, version, files };
 }
@@ -86,7 +88,7 @@ async function ourCluster(
     OurBroker.start({
       folder,
       namesrv,
-      settings: { diskMaxUsedSpaceRatio: "95" },
+      settings: { ...SETTINGS, diskMaxUsedSpaceRatio: "95" },
     }),
   );
   return { namesrv, broker: broker.address, version, files };

@@ -28,9 +28,11 @@ export function listsOfMqadmin(folder: string): string {
 
 const TOPIC = "CmpTopic";
 const GROUP = "cmp-group";
+const RETRIES = `%RETRY%${GROUP}`;
 const CLIENT = "127.0.0.1@tool-consumer";
 const MESSAGES = 12;
 const QUEUES = 4;
+const LAST_OFFSET = `"maxOffset":${MESSAGES / QUEUES + 1}`;
 
 /** Of the tools' API, where no command makes the call. */
 function calls({ namesrv, broker }: ComparedCluster): string[][] {
@@ -58,15 +60,31 @@ function calls({ namesrv, broker }: ComparedCluster): string[][] {
   ];
 }
 
+/** Calls again and again, until the answer holds a text. */
+function until(
+  { namesrv }: ComparedCluster,
+  text: string,
+  method: string,
+  ...values: string[]
+): string[] {
+  return ["@call", `namesrv=${namesrv}`, `method=${method}`]
+    .concat(`values=${values.join(",")}`, `until=${text}`);
+}
+
 /** Waits for the count of a topic or group: samples are taken every 10 s. */
 function counted(
-  { namesrv, broker }: ComparedCluster,
+  cluster: ComparedCluster,
   name: string,
   key: string,
   sum: number,
 ): string[] {
-  return ["@call", `namesrv=${namesrv}`, "method=viewBrokerStatsData"]
-    .concat(`values=${broker},${name},${key}`, `until="sum":${sum},`);
+  const values = [cluster.broker, name, key];
+  return until(cluster, `"sum":${sum},`, "viewBrokerStatsData", ...values);
+}
+
+/** Waits until the name server knows the queues of a topic. */
+function routed(cluster: ComparedCluster, topic: string): string[] {
+  return until(cluster, '"queueDatas":[{', "examineTopicRouteInfo", topic);
 }
 
 /** Commands in order; "@" ones are for the clients beside the tool (`ToolClients.java`). */
@@ -86,6 +104,12 @@ export function mqadminSequence(cluster: ComparedCluster): string[][] {
     ["updateTopicPerm", ...b, "-t", "MadeTopic", "-p", "4"],
     ["updateSubGroup", ...b, ...group],
     ["updateSubGroup", ...b, "-g", "clone-group"],
+    // The heartbeat of a client makes it, of the tools' own clients only where one lives for 1 s.
+    ["updateTopic", ...b, "-t", "%RETRY%TOOLS_CONSUMER", "-r", "1", "-w", "1"],
+    // So that the consumer has this queue from its first rebalance on.
+    ["updateTopic", ...b, "-t", RETRIES, "-r", "1", "-w", "1"],
+    ...[TOPIC, "MadeTopic", "%RETRY%TOOLS_CONSUMER", RETRIES]
+      .map((it) => routed(cluster, it)),
     ["topicList"],
     ["topicList", "-c"],
     ["topicRoute", ...topic],
@@ -100,6 +124,8 @@ export function mqadminSequence(cluster: ComparedCluster): string[][] {
       .concat(`queues=${QUEUES}`),
     ["sendMessage", ...topic, "-p", "by hand", "-k", "hand", "-c", "TagH"]
       .concat(...at, "3"),
+    // Of the last message: all have reached their queues and the index.
+    until(cluster, LAST_OFFSET, "examineTopicStats", TOPIC),
     ["topicStatus", ...topic],
     ["printMsg", ...topic, "-d", "true"],
     ["printMsgByQueue", ...topic, "-a", "broker-a", "-i", "1"]
@@ -118,6 +144,11 @@ export function mqadminSequence(cluster: ComparedCluster): string[][] {
     ["@consume", `group=${GROUP}`, `namesrv=${cluster.namesrv}`]
       .concat(`topic=${TOPIC}`, `count=${MESSAGES + 1}`),
     ["@commit", `topic=${TOPIC}`, `count=${MESSAGES + 1}`],
+    // Counts are those of the last minute; whatever shows rates comes later.
+    counted(cluster, "TOPIC_PUT_NUMS", TOPIC, MESSAGES + 1),
+    counted(cluster, "GROUP_GET_NUMS", `${TOPIC}@${GROUP}`, MESSAGES + 1),
+    ["statsAll"],
+    ["statsAll", ...topic],
     ["consumerProgress", ...group],
     ["consumerProgress"],
     ["consumerProgress", "-g", "no-group"],
@@ -137,11 +168,6 @@ export function mqadminSequence(cluster: ComparedCluster): string[][] {
     ]),
     ["brokerConsumeStats", ...b],
     ["producer", ...b],
-    // Within a minute of what they count.
-    counted(cluster, "TOPIC_PUT_NUMS", TOPIC, MESSAGES + 1),
-    counted(cluster, "GROUP_GET_NUMS", `${TOPIC}@${GROUP}`, MESSAGES + 1),
-    ["statsAll"],
-    ["statsAll", ...topic],
     ["cloneGroupOffset", "-s", GROUP, "-d", "clone-group", ...topic]
       .concat("-o", "true"),
     ["consumerProgress", "-g", "clone-group"],
@@ -189,6 +215,7 @@ export function mqadminSequence(cluster: ComparedCluster): string[][] {
   ];
   const newer = isOld ? [] : [
     ["updateTopicList", ...b, "-f", `${cluster.files}/topics.json`],
+    routed(cluster, "ListedTopic"),
     ["topicRoute", "-t", "ListedTopic"],
     ["updateSubGroupList", ...b, "-f", `${cluster.files}/groups.json`],
     ["getConsumerConfig", "-g", "listed-group"],

@@ -94,15 +94,29 @@ final class ToolClients {
         System.out.println("all came: " + left.await(CONSUME_SECONDS_MAX, TimeUnit.SECONDS));
     }
 
-    /** Returns when the broker knows that the group has consumed COUNT messages of TOPIC. */
+    /**
+     * Returns when the broker knows that the group has consumed COUNT messages of TOPIC, and stands
+     * at 0 in its empty retry queue: by itself the client commits that after its first held pull.
+     */
     private void commit(Arguments arguments) throws Exception {
         OffsetStore offsets = consumer.getDefaultMQPushConsumerImpl().getOffsetStore();
         long count = arguments.number("count", 1);
         String topic = arguments.text("topic");
         Driver.await(CONSUME_SECONDS_MAX, () -> offsets.cloneOffsetTable(topic).values().stream()
             .mapToLong(Long::longValue).sum() == count);
+        MessageQueue retries = retryQueue();
+        offsets.updateOffset(retries, 0, false);
         consumer.getDefaultMQPushConsumerImpl().persistConsumerOffset();
         Driver.await(CONSUME_SECONDS_MAX, () -> offsets.cloneOffsetTable(topic).keySet().stream()
             .mapToLong(it -> offsets.readOffset(it, ReadOffsetType.READ_FROM_STORE)).sum() == count);
+        Driver.await(CONSUME_SECONDS_MAX, () -> offsets.readOffset(retries, ReadOffsetType.READ_FROM_STORE) == 0);
+    }
+
+    /** The group's only one, once the client has it. */
+    private MessageQueue retryQueue() throws Exception {
+        String topic = "%RETRY%" + consumer.getConsumerGroup();
+        Map<MessageQueue, ?> queues = consumer.getDefaultMQPushConsumerImpl().getRebalanceImpl().getProcessQueueTable();
+        Driver.await(CONSUME_SECONDS_MAX, () -> queues.keySet().stream().anyMatch(it -> it.getTopic().equals(topic)));
+        return queues.keySet().stream().filter(it -> it.getTopic().equals(topic)).findFirst().get();
     }
 }
