@@ -79,6 +79,8 @@ export interface BrokerOptions {
   /** Milliseconds without renewal after which a queue lock is free. */
   readonly rebalanceLockMaxLiveTime: number;
 
+  /** False: replies are pushed only. */
+  readonly storeReplyMessageEnable: boolean;
   readonly rejectTransactionMessage: boolean;
   /** Milliseconds that a producer has to end a transaction before it is asked. */
   readonly transactionTimeOut: number;
@@ -144,6 +146,7 @@ export const DEFAULT_BROKER_OPTIONS: BrokerOptions = Object.freeze({
   useServerSideResetOffset: true,
   channelExpiredTimeout: 120_000,
   rebalanceLockMaxLiveTime: 60_000,
+  storeReplyMessageEnable: true,
   rejectTransactionMessage: false,
   transactionTimeOut: 6_000,
   transactionCheckMax: 15,

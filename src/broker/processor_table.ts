@@ -28,6 +28,7 @@ import {
   type QueryMessageOptions,
   QueryMessageProcessor,
 } from "./processor/query_message_processor.ts";
+import { ReplyMessageProcessor } from "./processor/reply_message_processor.ts";
 import { SendMessageBackProcessor } from "./processor/send_message_back_processor.ts";
 import { SendMessageProcessor } from "./processor/send_message_processor.ts";
 import type { PutMessageStore } from "./send_message_ports.ts";
@@ -76,6 +77,7 @@ export class BrokerProcessors {
   readonly #ports: BrokerProcessorsPorts;
   readonly #send: SendMessageProcessor;
   readonly #sendBack: SendMessageBackProcessor;
+  readonly #reply: ReplyMessageProcessor;
   readonly #pull: PullMessageProcessor;
   readonly #query: QueryMessageProcessor;
   readonly transactions: TransactionalMessageService;
@@ -128,6 +130,14 @@ export class BrokerProcessors {
       },
       options,
     );
+    this.#reply = new ReplyMessageProcessor({
+      ...shared,
+      store: putStore,
+      producers: parts.producerManager,
+      random,
+      storeHost,
+      logger: logger.child("reply"),
+    }, options);
     this.#pull = new PullMessageProcessor({
       ...shared,
       topics: ports.metadata,
@@ -172,6 +182,9 @@ export class BrokerProcessors {
       RequestCode.CONSUMER_SEND_MSG_BACK,
       gate.wrap(this.#masterOnly(this.#sendBack.process)),
     );
+    const reply = gate.wrap(this.#masterOnly(this.#reply.process));
+    table.set(RequestCode.SEND_REPLY_MESSAGE, reply);
+    table.set(RequestCode.SEND_REPLY_MESSAGE_V2, reply);
     const transactions = endTransactionProcessors({
       transactions: this.transactions,
       isSlave: () => this.#ports.ha.role === "SLAVE",
@@ -225,6 +238,7 @@ export class BrokerProcessors {
     this.#options = options;
     this.#send.reconfigure(options);
     this.#sendBack.reconfigure(options);
+    this.#reply.reconfigure(options);
     this.#pull.reconfigure(options);
     this.#query.reconfigure(queryOptions);
   }

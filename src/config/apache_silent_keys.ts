@@ -120,7 +120,7 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   statefulAuthenticationCacheExpiredSecond statefulAuthenticationCacheMaxNum
   statefulAuthorizationCacheExpiredSecond statefulAuthorizationCacheMaxNum
   storePathBrokerIdentity storePathDLegerCommitLog storePathEpochFile
-  storeReplyMessageEnable subscriptionExpiredTimeout
+  subscriptionExpiredTimeout
   syncBrokerMemberGroupPeriod syncBrokerMetadataPeriod
   syncControllerMetadataPeriod syncFromLastFile
   syncMasterFlushOffsetWhenStartup timerCheckMetricsWhen

@@ -173,6 +173,11 @@ const CLIENT_KEYS = {
     LIVE,
   ),
   useServerSideResetOffset: flag(true, "Reset offsets in the broker", LIVE),
+  storeReplyMessageEnable: flag(
+    true,
+    "Keep replies to requests in the topic <cluster>_REPLY_TOPIC",
+    LIVE,
+  ),
   rejectTransactionMessage: flag(false, "Refuse half messages", LIVE),
   transactionTimeOut: millis(
     6_000,

@@ -53,6 +53,9 @@ public final class Driver {
             case "retries":
                 new Retries(arguments).run();
                 break;
+            case "requestreply":
+                new RequestReply(arguments).run();
+                break;
             case "send":
                 Sender.run(arguments);
                 break;
