@@ -32,8 +32,14 @@ import {
 import { OurBroker } from "./our_broker.ts";
 import { APACHE_SERVER_VERSIONS } from "./versions.ts";
 
-/** Seldom: a registration of its own between two commands may undo what one did to a route. */
-const SETTINGS = { registerNameServerPeriod: "60000" };
+/**
+ * What a broker does by itself while commands run would be seen in some runs: a registration
+ * undoes what a command did to a route, a check of transactions gives its group positions.
+ */
+const SETTINGS = {
+  registerNameServerPeriod: "60000",
+  transactionCheckInterval: "3600000",
+};
 const FOLDER = new URL(".", import.meta.url).pathname;
 
 for (const version of APACHE_SERVER_VERSIONS) {
