@@ -26,7 +26,10 @@ export interface MessageView {
   readonly reconsumeTimes: number;
   readonly sysFlag: number;
   readonly properties: Readonly<Record<string, string>>;
-  /** As it was sent, where that can be told. */
+  /** What `body` still is packed with, as it is broken or too large; else null. */
+  readonly compression: string | null;
+  readonly bodySize: number;
+  /** As it was sent, where that can be told; its first bytes at least. */
   readonly body: Uint8Array;
 }
 
@@ -53,7 +56,7 @@ export interface MessageAdmin {
 
 const MESSAGES_MAX = 64;
 /** Bytes of a body that are shown. */
-const BODY_SHOWN_MAX = 64 * 1024;
+export const BODY_SHOWN_MAX = 64 * 1024;
 
 const MessageSchema = z.object({
   msgId: z.string(),
@@ -70,6 +73,10 @@ const MessageSchema = z.object({
   reconsumeTimes: z.int(),
   sysFlag: z.int(),
   properties: z.record(z.string(), z.string()),
+  compression: z.string().nullable().openapi({
+    description:
+      "What the body still is packed with (ZLIB, LZ4, ZSTD), as it is broken or takes more than 4 MiB; null: it is as it was sent",
+  }),
   bodySize: z.int(),
   isBodyCut: z.boolean(),
   encoding: z.enum(["text", "base64"]),
@@ -160,8 +167,7 @@ function messageJson(message: MessageView) {
   return {
     ...rest,
     properties: { ...properties },
-    bodySize: body.length,
-    isBodyCut: body.length > BODY_SHOWN_MAX,
+    isBodyCut: rest.bodySize > BODY_SHOWN_MAX,
     ...bodyText(body.subarray(0, BODY_SHOWN_MAX)),
   };
 }

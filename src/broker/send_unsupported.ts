@@ -5,6 +5,9 @@ import { delayFault } from "./schedule_message.ts";
 import type { SendMessageOptions } from "./send_message_ports.ts";
 import type { SendProperties } from "./send_properties.ts";
 
+/** The highest of the known compression types. */
+const ZLIB = 3;
+
 /** The answer to a send that is not taken. */
 export interface SendRefusal {
   readonly code: number;
@@ -45,7 +48,19 @@ export function unsupportedSend(
       "this version does not support inner batches (sysFlag bit 7)",
     );
   }
+  const compression = compressionFault(sysFlag);
+  if (compression !== undefined) return illegal(compression);
   return undefined;
+}
+
+/** Stock consumers drop a message of an unknown type, and with it whatever they pulled behind it. */
+export function compressionFault(sysFlag: number): string | undefined {
+  if ((sysFlag & MessageSysFlag.COMPRESSED) === 0) return undefined;
+  const type = (sysFlag & MessageSysFlag.COMPRESSION_TYPE_MASK) >> 8;
+  return type <= ZLIB
+    ? undefined
+    : `the compression type of a message is ${type} (sysFlag bits 8 to 10): ` +
+      "known are 0 and 3 (zlib), 1 (LZ4) and 2 (zstd)";
 }
 
 function illegal(remark: string): SendRefusal {

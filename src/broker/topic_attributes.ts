@@ -9,16 +9,26 @@ export class AttributeError extends Error {
 interface AttributeRule {
   readonly isChangeable: boolean;
   readonly values: ReadonlySet<string>;
+  /** Values of RocketMQ's that no topic is made with here, and why. */
+  readonly unsupported?: { readonly value: string; readonly reason: string };
 }
 
 const RULES: ReadonlyMap<string, AttributeRule> = new Map([
   ["queue.type", {
     isChangeable: false,
     values: new Set(["BatchCQ", "SimpleCQ"]),
+    unsupported: {
+      value: "BatchCQ",
+      reason: "this broker has no BatchConsumeQueues, use SimpleCQ",
+    },
   }],
   ["cleanup.policy", {
     isChangeable: false,
     values: new Set(["DELETE", "COMPACTION"]),
+    unsupported: {
+      value: "COMPACTION",
+      reason: "this broker compacts no topics, use DELETE",
+    },
   }],
   ["message.type", {
     isChangeable: true,
@@ -114,6 +124,11 @@ function checkValue(
     throw new AttributeError(
       `The attribute ${shown(key)} is "${shown(value)}", ` +
         `allowed are ${[...rule.values].join(", ")}.`,
+    );
+  }
+  if (rule.unsupported?.value === value) {
+    throw new AttributeError(
+      `The attribute ${key} is not supported as ${value}: ${rule.unsupported.reason}.`,
     );
   }
 }

@@ -1,5 +1,9 @@
 /** MessageAdmin over a running broker. */
-import type { MessageAdmin, MessageView } from "../admin/message_routes.ts";
+import {
+  BODY_SHOWN_MAX,
+  type MessageAdmin,
+  type MessageView,
+} from "../admin/message_routes.ts";
 import { ProblemError } from "../admin/problem.ts";
 import { decodeMessageId } from "../model/message_id.ts";
 import { decodeMessageRecord } from "../model/message_record.ts";
@@ -8,6 +12,8 @@ import type { RunningBroker } from "./broker_server.ts";
 import { messageView } from "./message_view.ts";
 
 const ID_RESULTS_MAX = 16;
+/** Bytes that a compressed body may take; up to 64 of them are unpacked for one answer. */
+const PLAIN_BODY_SIZE_MAX = 4 * 1024 * 1024;
 
 /** Reads the store. */
 export function messageFacade({ broker }: RunningBroker): MessageAdmin {
@@ -73,7 +79,7 @@ async function atPhyOffset(
     return undefined;
   }
   const record = await store.selectOneMessageByOffset(phyOffset);
-  return record && messageView(decodeMessageRecord(record));
+  return record && shownView(record);
 }
 
 async function byKey(
@@ -85,7 +91,7 @@ async function byKey(
   endMs: number,
 ): Promise<MessageView[]> {
   const { records } = await store.queryMessage(topic, key, max, beginMs, endMs);
-  return records.map((it) => messageView(decodeMessageRecord(it)));
+  return records.map((it) => shownView(it));
 }
 
 async function byOffset(
@@ -104,9 +110,18 @@ async function byOffset(
   });
   const views: MessageView[] = [];
   for (let position = 0; position < body.length;) {
-    const message = decodeMessageRecord(body, position);
-    views.push(messageView(message));
-    position += message.storeSize;
+    const view = shownView(body, position);
+    views.push(view);
+    position += view.storeSize;
   }
   return views;
+}
+
+/** What is shown of a message: an answer holds no more of its body, however small it is packed. */
+function shownView(bytes: Uint8Array, position = 0): MessageView {
+  const view = messageView(
+    decodeMessageRecord(bytes, position),
+    PLAIN_BODY_SIZE_MAX,
+  );
+  return { ...view, body: view.body.slice(0, BODY_SHOWN_MAX) };
 }

@@ -8,7 +8,7 @@ import { timeText } from "./time.ts";
 /** A message as one JSON object; the body as text when it is text. */
 export function messageJson(message: MessageView): Record<string, unknown> {
   const { body, ...rest } = message;
-  return { ...rest, bodySize: body.length, ...bodyText(body) };
+  return { ...rest, ...bodyText(body) };
 }
 
 /** Prints messages one below the other, or as one JSON array. */
@@ -40,11 +40,17 @@ function printMessage(context: CliContext, message: MessageView): void {
     ["stored", `${timeText(message.storeTimestamp)} ${message.storeHost}`],
     ["reconsumeTimes", message.reconsumeTimes],
     ["properties", JSON.stringify(message.properties)],
-    [`body (${encoding}, ${message.body.length} bytes)`, body],
+    [`body (${bodyKind(message, encoding)})`, body],
   ];
   for (const [name, value] of fields) {
     // A body may have lines of its own: no control characters else (see bodyText).
     const text = name.startsWith("body") ? value : escaped(String(value));
     printLine(context, `${name.padEnd(16)} ${text}`);
   }
+}
+
+function bodyKind(message: MessageView, encoding: string): string {
+  const { bodySize, compression } = message;
+  const packed = compression === null ? "" : `, still packed: ${compression}`;
+  return `${encoding}, ${bodySize} bytes${packed}`;
 }

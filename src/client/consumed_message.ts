@@ -1,5 +1,5 @@
 /** ConsumedMessage: a record as an application sees it. */
-import { inflate, ZlibError } from "../base/zlib.ts";
+import { plainBodyOf } from "../model/message_body.ts";
 import type { MessageExt } from "../model/message_ext.ts";
 import { encodeMessageId } from "../model/message_id.ts";
 import {
@@ -8,31 +8,25 @@ import {
   MessageConst,
 } from "../model/message_properties.ts";
 import { decodeMessageRecord } from "../model/message_record.ts";
-import { MessageSysFlag } from "../model/message_sys_flag.ts";
 import type { SubscriptionData } from "../model/subscription_data.ts";
 
 /** Bytes that a compressed body may take. */
 const INFLATED_BODY_SIZE_MAX = 64 * 1024 * 1024;
-/** Compression types of sysFlag bits 8 to 10 (reference 3.3). */
-const COMPRESSION_TYPES: Readonly<Record<number, string>> = {
-  0x100: "LZ4",
-  0x200: "ZSTD",
-};
 
 /** One message, its texts read when asked for. */
 export class ConsumedMessage {
   readonly record: MessageExt;
-  /** Inflated where it was zlib; else as stored, see `compression`. */
+  /** As it was sent; as stored where that cannot be told, see `compression`. */
   readonly body: Uint8Array;
-  /** What `body` still is packed with: LZ4, ZSTD, or ZLIB when that is broken; else null. */
+  /** What `body` still is packed with, as it is broken or too large; else null. */
   readonly compression: string | null;
 
   constructor(record: MessageExt) {
     this.record = record;
-    const isCompressed = (record.sysFlag & MessageSysFlag.COMPRESSED) !== 0;
-    const unpacked = isCompressed ? unpack(record) : { body: record.body };
-    this.body = unpacked.body;
-    this.compression = unpacked.compression ?? null;
+    // One that cannot be unpacked must not hold up the queue behind it.
+    const { body, compression } = plainBodyOf(record, INFLATED_BODY_SIZE_MAX);
+    this.body = body;
+    this.compression = compression;
   }
 
   /** The original topic, also of a message that came by the retry topic. */
@@ -67,21 +61,6 @@ export class ConsumedMessage {
 
   property(name: string): string | undefined {
     return findProperty(this.record.propertiesText, name);
-  }
-}
-
-/** A body that cannot be unpacked must not hold up the queue behind it. */
-function unpack(
-  { body, sysFlag }: MessageExt,
-): { body: Uint8Array; compression?: string } {
-  const compression =
-    COMPRESSION_TYPES[sysFlag & MessageSysFlag.COMPRESSION_TYPE_MASK];
-  if (compression !== undefined) return { body, compression };
-  try {
-    return { body: inflate(body, INFLATED_BODY_SIZE_MAX) };
-  } catch (error) {
-    if (!(error instanceof ZlibError)) throw error;
-    return { body, compression: "ZLIB" };
   }
 }
 

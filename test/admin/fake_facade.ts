@@ -54,6 +54,8 @@ export const MESSAGE: MessageView = {
   reconsumeTimes: 0,
   sysFlag: 0,
   properties: { KEYS: "k" },
+  compression: null,
+  bodySize: 5,
   body: new TextEncoder().encode("hello"),
 };
 

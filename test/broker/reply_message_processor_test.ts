@@ -180,3 +180,11 @@ test("A reply to a topic that may not be sent to is refused as a send", async ()
   assertEquals((await reply(PROPERTIES, "bad topic")).code, 29);
   assertEquals(pushed, []);
 });
+
+test("A reply of an unknown compression type is refused: its consumer could not read it", async () => {
+  const { pushed, reply, stored } = setUp();
+  const answer = await reply(PROPERTIES, TOPIC, 0x401);
+  assertEquals(answer.code, 13);
+  assert(answer.remark!.includes("compression type of a message is 4"));
+  assertEquals([...pushed, ...stored], []);
+});

@@ -199,6 +199,7 @@ test("SendMessageProcessor refuses with RocketMQ's codes, in order", () => {
     ],
     [{ sysFlag: 4 }, 13, "TRAN_MSG"],
     [{ sysFlag: 0x80 }, 13, "inner batch"],
+    [{ sysFlag: 0x501 }, 13, "compression type of a message is 5"],
   ];
   for (const [changes, code, part] of cases) {
     const { send, stored } = setUp();

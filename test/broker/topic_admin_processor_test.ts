@@ -151,6 +151,12 @@ test("17 changes attributes by +key=value and -key", async () => {
   }
   const onCreate = await create({ topic: "N", attributes: "-message.type" });
   assertEquals(onCreate.code, 1);
+  for (const value of ["queue.type=BatchCQ", "cleanup.policy=COMPACTION"]) {
+    const answer = await create({ topic: "N", attributes: `+${value}` });
+    assertEquals(answer.code, 1);
+    assertStringIncludes(answer.remark!, "not supported as");
+  }
+  assertEquals(rig.topicConfigManager.selectTopicConfig("N"), undefined);
 });
 
 test("17 on a full disk answers 1 and says what is owed", async () => {

@@ -43,6 +43,7 @@ import { isStored, remarkOfPut } from "../put_response.ts";
 import type { SendMessagePorts } from "../send_message_ports.ts";
 import { SendProperties } from "../send_properties.ts";
 import { SendTopics } from "../send_topics.ts";
+import { compressionFault } from "../send_unsupported.ts";
 
 /** What a reply needs of the broker. */
 export interface ReplyMessagePorts extends
@@ -105,6 +106,10 @@ export class ReplyMessageProcessor {
       : decodeSendMessageRequestHeaderV2(request.extFields);
     const topic = this.#topics.check(context, header);
     if ("code" in topic) return this.#answer(topic.code, topic.remark);
+    const fault = compressionFault(header.sysFlag);
+    if (fault !== undefined) {
+      return this.#answer(ResponseCode.MESSAGE_ILLEGAL, fault);
+    }
     const queueId = header.queueId >= 0
       ? header.queueId
       : this.#ports.random.nextInt(Math.max(topic.writeQueueNums, 1));
