@@ -98,7 +98,7 @@ export class ConsumerFilterManager {
 
   /** Reads the file: all groups in it count as gone until they are heard of. Never throws. */
   load(): void {
-    this.#config.load(decode, (entries) => {
+    this.#config.load(decodeConsumerFilters, (entries) => {
       for (const it of entries) this.#loadOne(it);
     });
   }
@@ -260,7 +260,7 @@ export class ConsumerFilterManager {
 }
 
 /** Throws when the text is no consumerFilter.json. */
-function decode(text: string): StoredFilterData[] {
+export function decodeConsumerFilters(text: string): StoredFilterData[] {
   const { table } = parseTableText(text, FILE_NAME, TABLE);
   return Object.values(table).flatMap((ofTopic) => {
     const groups = objectOf(ofTopic, TABLE).groupFilterData;

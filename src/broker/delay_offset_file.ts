@@ -43,7 +43,7 @@ export class DelayOffsetFile {
   /** Reads the file; a file of no use changes nothing. Never throws. */
   load(): void {
     try {
-      const json = this.#file.read(decode);
+      const json = this.#file.read(decodeDelayOffsets);
       if (json !== undefined) this.#json = { ...this.#json, ...json };
     } catch {
       // JsonFile has said so; delivery begins at the queues' min offsets.
@@ -119,13 +119,13 @@ export class DelayOffsetFile {
   /** An Apache master does not say how long its log was: what another one said is not kept. */
   #mergedWith(text: string): JsonObject {
     const { [DELIVERED_UNTIL]: _, ...others } = this.#json;
-    return { ...others, ...decode(text) };
+    return { ...others, ...decodeDelayOffsets(text) };
   }
 }
 
 /** How long the log must be for the offsets of `text`, an answer to 45; undefined: not said. */
 export function deliveredUntilOf(text: string): number | undefined {
-  return deliveredUntilIn(decode(text));
+  return deliveredUntilIn(decodeDelayOffsets(text));
 }
 
 function deliveredUntilIn(json: JsonObject): number | undefined {
@@ -134,7 +134,7 @@ function deliveredUntilIn(json: JsonObject): number | undefined {
 }
 
 /** Throws `BodyError` when the text is no delayOffset.json. */
-function decode(text: string): JsonObject {
+export function decodeDelayOffsets(text: string): JsonObject {
   const { json, table } = parseTableText(
     text,
     "delayOffset.json",

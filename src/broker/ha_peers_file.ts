@@ -20,7 +20,8 @@ import { isStronger, type Rival } from "./ha_fence_verdict.ts";
 /** A pair has one; more are brokers that have moved. */
 const PEERS_MAX = 8;
 
-interface Content {
+/** What the file holds. */
+export interface HAPeersContent {
   readonly peers: readonly string[];
   readonly rival: Rival | null;
   readonly followedRole: MasterRole | null;
@@ -61,7 +62,7 @@ export class HAPeersFile {
 
   /** Never throws: a file of no use holds nobody. */
   load(): void {
-    this.#manager.load(parseContent, ({ followedRole, peers, rival }) => {
+    this.#manager.load(parseHAPeers, ({ followedRole, peers, rival }) => {
       this.#peers = peers.slice(-PEERS_MAX);
       this.#rival = rival;
       this.#followedRole = followedRole;
@@ -108,7 +109,7 @@ export class HAPeersFile {
   }
 
   #encode(): string {
-    const content: Content = {
+    const content: HAPeersContent = {
       peers: this.#peers,
       rival: this.#rival,
       followedRole: this.#followedRole,
@@ -117,7 +118,8 @@ export class HAPeersFile {
   }
 }
 
-function parseContent(text: string): Content {
+/** Throws `BodyError` when the text is no haPeers.json. */
+export function parseHAPeers(text: string): HAPeersContent {
   const json = objectOf(parseFastjson(text), "haPeers.json");
   const rival = objectOf(json.rival, "rival");
   const address = textField(rival, "address", "");

@@ -22,7 +22,7 @@ export class MessageRequestModeFile {
   /** Reads the file; a file of no use changes nothing. Never throws. */
   load(): void {
     try {
-      this.#text = this.#file.read(checked) ?? this.#text;
+      this.#text = this.#file.read(checkedRequestModes) ?? this.#text;
     } catch {
       // JsonFile has said so.
     }
@@ -38,14 +38,14 @@ export class MessageRequestModeFile {
    * Rejects with `BodyError` or `FileError`, and then nothing has changed.
    */
   async replaceAll(text: string): Promise<void> {
-    if (checked(text) === this.#text) return;
+    if (checkedRequestModes(text) === this.#text) return;
     await this.#file.write(text);
     this.#text = text;
   }
 }
 
 /** Throws when the text holds no such table. */
-function checked(text: string): string {
+export function checkedRequestModes(text: string): string {
   objectOf(objectOf(parseFastjson(text), KEY)[KEY] ?? "missing", KEY);
   return text;
 }

@@ -25,7 +25,7 @@ import { type TableCodec, TableFile } from "./table_file.ts";
 const FORBIDDEN_TABLE = "forbiddenTable";
 
 /** subscriptionGroup.json; a config carries its own unknown keys. */
-const CODEC: TableCodec<SubscriptionGroupConfig> = {
+export const GROUPS_CODEC: TableCodec<SubscriptionGroupConfig> = {
   fileName: "subscriptionGroup.json",
   tableKey: "subscriptionGroupTable",
   fromJson: (json, name) => ({
@@ -58,10 +58,10 @@ export class SubscriptionGroupManager {
       timestamp: ports.clock.nowMs(),
       counter: 0,
     };
-    this.#file = new TableFile(CODEC, ports.logger);
+    this.#file = new TableFile(GROUPS_CODEC, ports.logger);
     this.#config = new ConfigManager(
       ports,
-      CODEC.fileName,
+      GROUPS_CODEC.fileName,
       () => this.encode(),
     );
   }
@@ -238,7 +238,7 @@ export class SubscriptionGroupManager {
       }
     } catch (error) {
       this.#ports.logger.warn(
-        `${FORBIDDEN_TABLE} of ${CODEC.fileName} was left out`,
+        `${FORBIDDEN_TABLE} of ${GROUPS_CODEC.fileName} was left out`,
         { error: String(error) },
       );
     }

@@ -30,7 +30,7 @@ import type { TopicDeletions, TopicReplacement } from "./topic_deletions.ts";
 import { type LoadedTable, type TableCodec, TableFile } from "./table_file.ts";
 
 /** topics.json. */
-const CODEC: TableCodec<TopicConfig> = {
+export const TOPICS_CODEC: TableCodec<TopicConfig> = {
   fileName: "topics.json",
   tableKey: "topicConfigTable",
   fromJson: (json, name) => ({
@@ -75,10 +75,10 @@ export class TopicConfigManager {
       timestamp: ports.clock.nowMs(),
       counter: 0,
     };
-    this.#file = new TableFile(CODEC, ports.logger);
+    this.#file = new TableFile(TOPICS_CODEC, ports.logger);
     this.#config = new ConfigManager(
       ports,
-      CODEC.fileName,
+      TOPICS_CODEC.fileName,
       () => this.encode(),
     );
   }

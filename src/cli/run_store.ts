@@ -1,10 +1,12 @@
 /** The work of `pocketmq store`. */
+import { CONFIG_FILE_READERS } from "../broker/config_file_readers.ts";
 import { FileError } from "../io/file_system.ts";
 import { dumpStore as dump, type StoreDumpItem } from "../store/store_dump.ts";
 import {
   inspectStore as inspect,
   type StoreInspection,
 } from "../store/store_inspect.ts";
+import type { StoreFinding } from "../store/store_finding.ts";
 import { verifyStore as verify } from "../store/store_verify.ts";
 import { type CliContext, printLine, printWarning } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
@@ -58,6 +60,7 @@ export async function verifyStore(
   const { findings, omittedFindings, ...result } = await verify(
     context.runtime.fileSystem,
     path,
+    { configReaders: CONFIG_FILE_READERS },
   );
   context.exitCode = result.isSound ? 0 : 1;
   if (flags.json === true) {
@@ -97,6 +100,10 @@ export async function dumpStore(
     ...(flags.queue === undefined ? {} : { queueId: flags.queue }),
   });
   for await (const item of items) {
+    if (item.kind === "finding") {
+      tellFinding(context, item.finding);
+      continue;
+    }
     if (item.kind === "corrupt") context.exitCode = 1;
     printLine(
       context,
@@ -105,13 +112,22 @@ export async function dumpStore(
   }
 }
 
-function dumpJson(item: StoreDumpItem): string {
+/** On standard error; exit 1 for what is broken. */
+function tellFinding(context: CliContext, finding: StoreFinding): void {
+  const { severity, kind, path, message } = finding;
+  if (severity === "error") context.exitCode = 1;
+  printWarning(context, `${severity} ${kind}: ${path}: ${message}`);
+}
+
+type DumpedItem = Exclude<StoreDumpItem, { kind: "finding" }>;
+
+function dumpJson(item: DumpedItem): string {
   return JSON.stringify(
     item.kind === "corrupt" ? item : messageJson(messageView(item.message)),
   );
 }
 
-function dumpLine(item: StoreDumpItem, flags: DumpFlags): string {
+function dumpLine(item: DumpedItem, flags: DumpFlags): string {
   if (item.kind === "corrupt") {
     return `${item.phyOffset} corrupt: ${item.reason} (${item.path})`;
   }
@@ -136,6 +152,7 @@ export async function inspectStore(
   // The keys go into a file that is read elsewhere.
   const root = absolutePath(context.process.workingDirectory(), path);
   const found = await inspect(fileSystem, root);
+  context.exitCode = found.isSound ? 0 : 1;
   if (flags.json === true) {
     printJson(context, found);
     return;
@@ -163,9 +180,7 @@ export async function inspectStore(
   for (const [key, value] of Object.entries(found.apacheKeys)) {
     printLine(context, `${key}=${value}`);
   }
-  for (const it of found.findings) {
-    printWarning(context, `${it.kind}: ${it.path}: ${it.message}`);
-  }
+  for (const it of found.findings) tellFinding(context, it);
 }
 
 function printTopics(

@@ -30,7 +30,10 @@ export function storeCommand(context: CliContext): Command {
   );
   command.addCommand(
     withJson(
-      commandOf("verify", "check log, queues and index; exit 1 if broken"),
+      commandOf(
+        "verify",
+        "check log, queues, index and tables; exit 1 if broken",
+      ),
     )
       .argument("<path>", "storePathRootDir")
       .action(async (path: string, flags: StoreFlags) =>

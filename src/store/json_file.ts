@@ -22,9 +22,8 @@ import {
   syncDirectories,
   withParents,
 } from "./directories.ts";
+import { type JsonOutcome, readJsonText, reasonOf } from "./json_text.ts";
 
-/** Bigger files are not ours. */
-const JSON_FILE_SIZE_MAX = 268_435_456;
 /** `config/` in the store's root, and that in a folder that is there. */
 const PARENT_LEVELS = 2;
 
@@ -186,30 +185,8 @@ export class JsonFile {
     }
   }
 
-  #tryRead<T>(path: string, parse: (text: string) => T): ReadOutcome<T> {
-    const stat = this.#fileSystem.stat(path);
-    if (stat === undefined) return { kind: "absent" };
-    if (stat.isDirectory) return { kind: "bad", reason: "is a folder" };
-    if (stat.size === 0) return { kind: "bad", reason: "is empty" };
-    if (stat.size > JSON_FILE_SIZE_MAX) {
-      return { kind: "bad", reason: `has ${stat.size} bytes` };
-    }
-    const bytes = new Uint8Array(stat.size);
-    const handle = this.#fileSystem.open(path, "read");
-    try {
-      handle.readAt(0, bytes);
-    } finally {
-      handle.close();
-    }
-    try {
-      const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-      if (!isObjectText(text)) {
-        return { kind: "bad", reason: "is not a JSON object" };
-      }
-      return { kind: "good", value: parse(text), text };
-    } catch (error) {
-      return { kind: "bad", reason: `cannot be parsed (${messageOf(error)})` };
-    }
+  #tryRead<T>(path: string, parse: (text: string) => T): JsonOutcome<T> {
+    return readJsonText(this.#fileSystem, path, parse);
   }
 
   #removeQuietly(path: string): void {
@@ -233,24 +210,4 @@ export class JsonFile {
       this.#logger.warn("Cannot set a corrupt file aside", { path, error });
     }
   }
-}
-
-type ReadOutcome<T> =
-  | { kind: "good"; value: T; text: string }
-  | { kind: "absent" }
-  | { kind: "bad"; reason: string };
-
-function reasonOf(outcome: ReadOutcome<unknown>): string {
-  if (outcome.kind === "bad") return outcome.reason;
-  return outcome.kind === "absent" ? "is missing" : "is good";
-}
-
-/** `null`, `[]`, `"<nil>"` and a longer old tail parse as something, but not as ours. */
-function isObjectText(text: string): boolean {
-  const trimmed = text.trim();
-  return trimmed.startsWith("{") && trimmed.endsWith("}");
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,11 @@ import type { FileHandle, FileSystem } from "../io/file_system.ts";
 import { offsetOfMappedFileName } from "./mapped_file_name.ts";
 import type { StoreFinding, StoreFindings } from "./store_finding.ts";
 
+const CURE =
+  ": what is missing is in a backup or a replica only; restore it while the broker is stopped";
 const HANDLES_MAX = 64;
+/** Nobody chooses log files of another unit: what is left of a cut file is one. */
+const LOG_SIZE_UNIT = 1024;
 
 /** Open files of a tool, the least used closed first. */
 export class ReadOnlyHandles {
@@ -53,6 +57,8 @@ export class ReadOnlyFiles {
     /** Bytes of each file; 0 without any. */
     readonly fileSize: number,
     readonly handles: ReadOnlyHandles,
+    /** False where all that is there seems to be cut. */
+    readonly isFileSizeKnown: boolean,
   ) {}
 
   static load(
@@ -74,6 +80,9 @@ export class ReadOnlyFiles {
       files.push({ path, fileFromOffset: offset, size });
     }
     const fileSize = options.fileSize || usualSize(files.map((it) => it.size));
+    const isKnown = options.isLog !== true || (options.fileSize ?? 0) > 0 ||
+      fileSize % LOG_SIZE_UNIT === 0;
+    if (!isKnown) tellUnknownSize(files, fileSize, findings);
     const tell = (finding: StoreFinding, from: number, to: number) =>
       options.isLog === true
         ? findings.addSpan(finding, from, to)
@@ -90,7 +99,8 @@ export class ReadOnlyFiles {
           path: it.path,
           offset: end,
           message:
-            `It ends there, with ${it.size} bytes instead of ${fileSize}`,
+            `It ends there, with ${it.size} bytes instead of ${fileSize}` +
+            (isEmptyLast ? "" : CURE),
         },
         end,
         it.fileFromOffset + fileSize,
@@ -116,7 +126,7 @@ export class ReadOnlyFiles {
         it.fileFromOffset,
       );
     });
-    return new ReadOnlyFiles(directory, sound, fileSize, handles);
+    return new ReadOnlyFiles(directory, sound, fileSize, handles, isKnown);
   }
 
   get minOffset(): number {
@@ -147,6 +157,24 @@ export class ReadOnlyFiles {
     this.handles.get(file.path).readAt(position, target);
     return true;
   }
+}
+
+function tellUnknownSize(
+  files: readonly ReadOnlyFile[],
+  fileSize: number,
+  findings: StoreFindings,
+): void {
+  const cut = files.find((it) => it.size === fileSize);
+  if (cut === undefined) return;
+  const end = cut.fileFromOffset + cut.size;
+  findings.error(
+    "wrong-size",
+    cut.path,
+    end,
+    `It ends there, with ${fileSize} bytes, which is no size of log files: it was cut. ` +
+      "Stop the broker and restore it from a backup or a replica; its size, " +
+      "mappedFileSizeCommitLog, cannot be told from what is left",
+  );
 }
 
 /** A log that was cut off another begins in the middle of a file (store_aside.ts). */

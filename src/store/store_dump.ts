@@ -3,8 +3,12 @@ import type { FileSystem } from "../io/file_system.ts";
 import type { MessageExt } from "../model/message_ext.ts";
 import { decodeMessageRecord } from "../model/message_record.ts";
 import { walkLog } from "./log_walk.ts";
+import { tellMissingLog } from "./missing_log.ts";
 import { ReadOnlyFiles, ReadOnlyHandles } from "./read_only_files.ts";
-import { StoreFindings } from "./store_finding.ts";
+import { readStoreCheckpoint } from "./store_checkpoint.ts";
+import { type StoreFinding, StoreFindings } from "./store_finding.ts";
+
+const FINDINGS_MAX = 1_000;
 
 /** Which records. */
 export interface StoreDumpOptions {
@@ -21,6 +25,8 @@ export interface StoreDumpOptions {
 /** A record, or a place where one cannot be read. */
 export type StoreDumpItem =
   | { readonly kind: "record"; readonly message: MessageExt }
+  /** Of the files of the log, before any record. */
+  | { readonly kind: "finding"; readonly finding: StoreFinding }
   | {
     readonly kind: "corrupt";
     readonly phyOffset: number;
@@ -36,9 +42,13 @@ export async function* dumpStore(
 ): AsyncGenerator<StoreDumpItem, void, void> {
   const handles = new ReadOnlyHandles(fileSystem);
   const directory = options.commitLogDirectory ?? `${path}/commitlog`;
-  const files = ReadOnlyFiles.load(handles, directory, new StoreFindings(0));
+  const findings = new StoreFindings(FINDINGS_MAX);
   let left = options.count ?? Number.MAX_SAFE_INTEGER;
   try {
+    const files = logFiles(handles, path, directory, findings);
+    for (const finding of findings.list) yield { kind: "finding", finding };
+    // A torn end is what an unclean stop leaves; the next start cuts it.
+    const lastExitOk = fileSystem.stat(`${path}/abort`) === undefined;
     const walk = walkLog(files, {
       checkCrc: true,
       looksBeyondEnd: true,
@@ -46,11 +56,12 @@ export async function* dumpStore(
     });
     for await (const item of walk) {
       if (left <= 0) return;
-      if (item.kind === "corrupt") {
+      if (item.kind !== "record") {
         const { phyOffset, reason } = item;
+        if (item.kind === "end" && !lastExitOk || reason === null) continue;
         yield { kind: "corrupt", phyOffset, path: item.path, reason };
+        continue;
       }
-      if (item.kind !== "record") continue;
       const message = decodeMessageRecord(item.bytes, item.position);
       const { topic = message.topic, queueId = message.queueId } = options;
       if (topic !== message.topic || queueId !== message.queueId) continue;
@@ -60,4 +71,20 @@ export async function* dumpStore(
   } finally {
     handles.close();
   }
+}
+
+function logFiles(
+  handles: ReadOnlyHandles,
+  path: string,
+  directory: string,
+  findings: StoreFindings,
+): ReadOnlyFiles {
+  const { fileSystem } = handles;
+  const checkpoint = readStoreCheckpoint(fileSystem, `${path}/checkpoint`);
+  const files = ReadOnlyFiles.load(handles, directory, findings, {
+    fileSize: checkpoint?.mappedFileSizeCommitLog ?? 0,
+    isLog: true,
+  });
+  tellMissingLog(fileSystem, path, files, findings);
+  return files;
 }

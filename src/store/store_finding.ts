@@ -16,6 +16,9 @@ export type StoreFindingKind =
   | "index-missing"
   | "index-slot"
   | "checkpoint"
+  | "log-missing"
+  | "config-file"
+  | "config-entry"
   | "in-use";
 
 /**

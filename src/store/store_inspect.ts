@@ -7,7 +7,9 @@ import {
   isValidUnit,
 } from "./consume_queue_unit.ts";
 import type { IndexGeometry } from "./index_file.ts";
-import { walkLog } from "./log_walk.ts";
+import { type LogItem, walkLog } from "./log_walk.ts";
+import { tellMissingLog } from "./missing_log.ts";
+import { topicFolders } from "./queue_folders.ts";
 import { readIndexFiles } from "./read_index_files.ts";
 import { ReadOnlyFiles, ReadOnlyHandles } from "./read_only_files.ts";
 import {
@@ -68,6 +70,8 @@ export interface StoreInspection {
   readonly config: readonly { readonly name: string; readonly size: number }[];
   /** What broker.conf must say so that Apache RocketMQ, or PocketMQ, opens the store. */
   readonly apacheKeys: Readonly<Record<string, string>>;
+  /** False when one of the findings is an error. */
+  readonly isSound: boolean;
   readonly findings: readonly StoreFinding[];
 }
 
@@ -101,15 +105,21 @@ async function inspect(
   const { fileSystem } = handles;
   const findings = new StoreFindings(FINDINGS_MAX);
   const directory = options.commitLogDirectory ?? `${path}/commitlog`;
-  const log = ReadOnlyFiles.load(handles, directory, findings);
-  const commitLog = await commitLogFacts(log);
+  const checkpoint = readStoreCheckpoint(fileSystem, `${path}/checkpoint`);
+  const log = ReadOnlyFiles.load(handles, directory, findings, {
+    fileSize: checkpoint?.mappedFileSizeCommitLog ?? 0,
+    isLog: true,
+  });
+  tellMissingLog(fileSystem, path, log, findings);
+  const lastExitOk = fileSystem.stat(`${path}/abort`) === undefined;
+  const commitLog = await commitLogFacts(log, lastExitOk, findings);
   const queues = queueFacts(
     handles,
     `${path}/consumequeue`,
     log.minOffset,
+    checkpoint?.mappedFileSizeConsumeQueue ?? 0,
     findings,
   );
-  const checkpoint = readStoreCheckpoint(fileSystem, `${path}/checkpoint`);
   const index = readIndexFiles(
     handles,
     `${path}/index`,
@@ -121,13 +131,14 @@ async function inspect(
     // Before 4.9.4 Apache looks for it in the user's home, and then drops the queues.
     storePathCommitLog: directory,
   };
-  setKey(keys, "mappedFileSizeCommitLog", log.fileSize);
+  const logFileSize = log.isFileSizeKnown ? log.fileSize : 0;
+  setKey(keys, "mappedFileSizeCommitLog", logFileSize);
   setKey(keys, "mappedFileSizeConsumeQueue", queues.fileSize);
   setKey(keys, "maxHashSlotNum", index[0]?.geometry.maxHashSlotNum ?? 0);
   setKey(keys, "maxIndexNum", index[0]?.geometry.maxIndexNum ?? 0);
   return {
     path,
-    lastExitOk: fileSystem.stat(`${path}/abort`) === undefined,
+    lastExitOk,
     commitLog,
     consumeQueue: queues,
     index: {
@@ -149,7 +160,8 @@ async function inspect(
         size: fileSystem.stat(`${path}/config/${name}`)?.size ?? 0,
       })),
     apacheKeys: keys,
-    findings: findings.list,
+    isSound: findings.errorCount === 0,
+    findings: findings.finish(),
   };
 }
 
@@ -158,7 +170,11 @@ function setKey(keys: Record<string, string>, key: string, value: number) {
 }
 
 /** Reads the first record and the last file. */
-async function commitLogFacts(log: ReadOnlyFiles): Promise<CommitLogFacts> {
+async function commitLogFacts(
+  log: ReadOnlyFiles,
+  lastExitOk: boolean,
+  findings: StoreFindings,
+): Promise<CommitLogFacts> {
   let maxOffset = log.minOffset;
   let first: number | null = null;
   let last: number | null = null;
@@ -173,7 +189,10 @@ async function commitLogFacts(log: ReadOnlyFiles): Promise<CommitLogFacts> {
   const fromOffset = log.files.at(-2)?.fileFromOffset ?? log.minOffset;
   for await (const item of walkLog(log, { ...quick, fromOffset })) {
     if (item.kind === "end") maxOffset = item.phyOffset;
-    if (item.kind !== "record") continue;
+    if (item.kind !== "record") {
+      tellUnreadable(item, lastExitOk, findings);
+      continue;
+    }
     maxOffset = item.phyOffset + item.size;
     last = decodeMessageRecord(item.bytes, item.position).storeTimestamp;
   }
@@ -188,37 +207,46 @@ async function commitLogFacts(log: ReadOnlyFiles): Promise<CommitLogFacts> {
   };
 }
 
+/** A torn end is what an unclean stop leaves; the next start cuts it. */
+function tellUnreadable(
+  item: Exclude<LogItem, { kind: "record" }>,
+  lastExitOk: boolean,
+  findings: StoreFindings,
+): void {
+  if (item.reason === null) return;
+  findings.add({
+    severity: item.kind === "corrupt" || lastExitOk ? "error" : "warning",
+    kind: item.kind === "corrupt" ? "corrupt-record" : "torn-tail",
+    path: item.path,
+    offset: item.phyOffset,
+    message:
+      `No record can be read there: ${item.reason}; pocketmq store verify tells of everything`,
+  });
+}
+
 function queueFacts(
   handles: ReadOnlyHandles,
   directory: string,
   minPhyOffset: number,
+  recordedFileSize: number,
   findings: StoreFindings,
 ) {
-  const { fileSystem } = handles;
-  const topics: { topic: string; queues: QueueFacts[] }[] = [];
-  let fileSize = 0;
-  for (const { name: topic, isDirectory } of fileSystem.list(directory)) {
-    const path = `${directory}/${topic}`;
-    if (!isDirectory) {
-      findings.warning("foreign-file", path, null, "It is not of the store");
-      continue;
-    }
-    const queues: QueueFacts[] = [];
-    for (const queue of fileSystem.list(path)) {
-      const queueId = Number(queue.name);
-      if (!queue.isDirectory || !Number.isInteger(queueId)) continue;
+  let fileSize = recordedFileSize;
+  const folders = topicFolders(handles.fileSystem, directory, findings);
+  const topics = folders.map(({ topic, queueIds }) => ({
+    topic,
+    queues: queueIds.map((queueId): QueueFacts => {
       const files = ReadOnlyFiles.load(
         handles,
-        `${path}/${queue.name}`,
+        `${directory}/${topic}/${queueId}`,
         findings,
+        { fileSize: recordedFileSize },
       );
       fileSize = Math.max(fileSize, files.fileSize);
-      queues.push({ queueId, ...rangeOf(files, minPhyOffset) });
-    }
-    queues.sort((a, b) => a.queueId - b.queueId);
-    topics.push({ topic, queues });
-  }
-  return { fileSize, topics };
+      return { queueId, ...rangeOf(files, minPhyOffset) };
+    }),
+  }));
+  return { fileSize: topics.length === 0 ? 0 : fileSize, topics };
 }
 
 /** The end by halving: valid units come first in a sound queue. */

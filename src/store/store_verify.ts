@@ -16,6 +16,8 @@ import { readIndexFiles } from "./read_index_files.ts";
 import { ReadOnlyFiles, ReadOnlyHandles } from "./read_only_files.ts";
 import { readStoreCheckpoint } from "./store_checkpoint.ts";
 import { type StoreFinding, StoreFindings } from "./store_finding.ts";
+import { tellMissingLog } from "./missing_log.ts";
+import { type ConfigReader, verifyConfig } from "./verify_config.ts";
 import { IndexVerifier } from "./verify_index.ts";
 import { QueueVerifier } from "./verify_queues.ts";
 
@@ -29,6 +31,8 @@ export interface StoreVerifyOptions {
   readonly indexGeometry?: IndexGeometry;
   /** Findings listed; more are counted. */
   readonly findingsMax?: number;
+  /** Of the files below `config/`, by name; none: they are not looked at. */
+  readonly configReaders?: ReadonlyMap<string, ConfigReader>;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
 
@@ -121,6 +125,13 @@ class StoreVerifier {
       lagSeverity,
       this.#isInUse,
       recorded?.mappedFileSizeConsumeQueue ?? 0,
+    );
+    tellMissingLog(handles.fileSystem, path, this.#log, findings);
+    verifyConfig(
+      handles.fileSystem,
+      path,
+      options.configReaders ?? new Map(),
+      findings,
     );
     const directory = `${path}/index`;
     const files = readIndexFiles(

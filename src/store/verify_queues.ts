@@ -12,6 +12,7 @@ import {
 import { SCHEDULE_TOPIC } from "./delay_level_table.ts";
 import { parentDirectory } from "./directories.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
+import { topicFolders } from "./queue_folders.ts";
 import {
   ReadOnlyFiles,
   type ReadOnlyHandles,
@@ -97,13 +98,9 @@ export class QueueVerifier {
     /** Bytes of every queue file; 0 unknown. */
     recordedFileSize: number,
   ) {
-    const { fileSystem } = handles;
-    const queues = fileSystem.list(directory)
-      .filter((topic) => topic.isDirectory)
-      .flatMap(({ name: topic }) =>
-        fileSystem.list(`${directory}/${topic}`)
-          .filter((it) => it.isDirectory && /^\d+$/.test(it.name))
-          .map((it) => ({ topic, queueId: Number(it.name) }))
+    const queues = topicFolders(handles.fileSystem, directory, findings)
+      .flatMap(({ topic, queueIds }) =>
+        queueIds.map((queueId) => ({ topic, queueId }))
       );
     this.#fileSize = recordedFileSize > 0
       ? recordedFileSize

@@ -63,9 +63,18 @@ export function change(
   edit: (bytes: Uint8Array) => Uint8Array | void,
 ): void {
   const bytes = fileSystem.bytes(path);
+  place(fileSystem, path, edit(bytes) ?? bytes);
+}
+
+/** Puts a file there behind the tools' back. */
+export function place(
+  fileSystem: MemoryFileSystem,
+  path: string,
+  bytes: Uint8Array,
+): void {
   const { fail } = fileSystem;
   fileSystem.fail = null;
-  fileSystem.put(path, edit(bytes) ?? bytes);
+  fileSystem.put(path, bytes);
   fileSystem.fail = fail;
 }
 

@@ -25,6 +25,7 @@ async function dump(
   const lines: string[] = [];
   for await (const item of dumpStore(fileSystem, ROOT, options)) {
     if (item.kind === "corrupt") lines.push(`corrupt ${item.phyOffset}`);
+    else if (item.kind === "finding") lines.push(item.finding.kind);
     else {
       const { topic, queueId, queueOffset, body } = item.message;
       const text = new TextDecoder().decode(body).slice(0, 10).trim();

@@ -35,7 +35,8 @@ interface Damage {
   kind: string;
   /** In the store. */
   path: string;
-  offset: number;
+  /** Null: of the whole file. */
+  offset: number | null;
   /** What else follows from it, and may stand beside it. */
   beside: string[];
   make(path: string): void;
@@ -53,7 +54,8 @@ export async function checkDamages(
     damage.make(path);
     const done = await runPocketMQ(["store", "verify", copy]);
     const lines = done.stdout.split("\n");
-    const told = `error ${damage.kind}: ${path} at ${damage.offset}: `;
+    const at = damage.offset === null ? "" : ` at ${damage.offset}`;
+    const told = `error ${damage.kind}: ${path}${at}: `;
     const what = `${told}\n${done.stdout.slice(0, 4_000)}${done.stderr}`;
     assertEquals(done.code, 1, what);
     assertEquals(lines.filter((it) => it.startsWith(told)).length, 1, what);
@@ -110,6 +112,13 @@ function damagesOf(store: string, victim: Victim): Damage[] {
   const entryAt = INDEX_HEADER_SIZE + 4 * slots + UNIT_SIZE * 10;
   assert(existsSync(`${store}/${queueFile}`) && Number.isInteger(slots));
   return [
+    {
+      kind: "config-file",
+      path: "config/topics.json",
+      offset: null,
+      beside: [],
+      make: (path) => truncateSync(path, statSync(path).size - 5),
+    },
     {
       kind: "corrupt-record",
       path: `commitlog/${log}`,

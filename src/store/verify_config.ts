@@ -1,0 +1,101 @@
+/**
+ * Looks at the tables below `config/` as a broker that starts would: which of them it cannot
+ * read, what it takes instead, and what of them it leaves out.
+ */
+import type { FileSystem } from "../io/file_system.ts";
+import { type JsonOutcome, readJsonText, reasonOf } from "./json_text.ts";
+import type { StoreFindings } from "./store_finding.ts";
+
+/**
+ * Reads the whole text of one file; throws when it is of no use, gives the entries that are left
+ * out, each with the reason.
+ */
+export type ConfigReader = (text: string) => readonly string[];
+
+/** Entries named per file. */
+const LEFT_OUT_MAX = 10;
+const CURE =
+  "stop the broker and restore it from a backup of config/ or from " +
+  "the other broker of the pair";
+
+/** Tells of every file of `readers` that is damaged; never writes. Throws `FileError`. */
+export function verifyConfig(
+  fileSystem: FileSystem,
+  root: string,
+  readers: ReadonlyMap<string, ConfigReader>,
+  findings: StoreFindings,
+): void {
+  for (const [name, reader] of readers) {
+    const path = `${root}/config/${name}`;
+    const main = readJsonText(fileSystem, path, reader);
+    const backup = readJsonText(fileSystem, `${path}.bak`, reader);
+    if (main.kind === "good") {
+      tellLeftOut(path, main.value, findings);
+      if (backup.kind === "bad") tellBackup(path, backup.reason, findings);
+    } else tellUnread(path, main, backup, findings);
+  }
+}
+
+/** The main file is of no use. */
+function tellUnread(
+  path: string,
+  main: JsonOutcome<unknown>,
+  backup: JsonOutcome<readonly string[]>,
+  findings: StoreFindings,
+): void {
+  if (main.kind === "absent" && backup.kind === "absent") return;
+  const what = `It ${reasonOf(main)}`;
+  if (backup.kind === "good") {
+    const message =
+      `${what}: a start takes ${path}.bak instead, which may be ` +
+      `one write older; to keep what is newer, ${CURE}`;
+    if (main.kind === "absent") {
+      findings.warning("config-file", path, null, message);
+    } else findings.error("config-file", path, null, message);
+    tellLeftOut(`${path}.bak`, backup.value, findings);
+    return;
+  }
+  findings.error(
+    "config-file",
+    path,
+    null,
+    `${what}, and its backup ${reasonOf(backup)}: a start sets it aside as ` +
+      `*.corrupt and begins with an empty table; before that, ${CURE}`,
+  );
+}
+
+function tellBackup(
+  path: string,
+  reason: string,
+  findings: StoreFindings,
+): void {
+  findings.warning(
+    "config-file",
+    `${path}.bak`,
+    null,
+    `It ${reason}: while ${path} is sound it is not read, and the next write replaces it`,
+  );
+}
+
+function tellLeftOut(
+  path: string,
+  leftOut: readonly string[],
+  findings: StoreFindings,
+): void {
+  for (const it of leftOut.slice(0, LEFT_OUT_MAX)) {
+    findings.error(
+      "config-entry",
+      path,
+      null,
+      `A start leaves out the entry ${it}; correct it there, or ${CURE}`,
+    );
+  }
+  const more = leftOut.length - LEFT_OUT_MAX;
+  if (more <= 0) return;
+  findings.error(
+    "config-entry",
+    path,
+    null,
+    `A start leaves out ${more} more entries`,
+  );
+}
