@@ -1,4 +1,5 @@
 /** Which registrations a name server does not take (reference 10.3, rules 3 and 4, and limits). */
+import { shown } from "../base/shown.ts";
 import type { TopicConfig } from "../model/topic_config.ts";
 import type { RegisterBrokerBody } from "../protocol/body/register_broker_body.ts";
 import type { RegisterBrokerRequestHeader } from "../protocol/header/register_broker_header.ts";
@@ -30,6 +31,8 @@ export interface Refusal {
   readonly reason: string;
 }
 
+/** All bits of PermName. */
+const PERM_MAX = 15;
 const TEXT_LENGTH_MAX = 255;
 
 /** Why a registration is not taken, or undefined. Changes nothing. */
@@ -46,7 +49,16 @@ export function registrationRefusal(
       return refused("a cluster, broker name or address is blank or too long");
     }
   }
+  if (!isAddress(brokerAddr)) {
+    return refused(
+      `brokerAddr "${
+        shown(brokerAddr)
+      }" is no host:port that clients could connect to`,
+    );
+  }
   if (brokerId < 0) return refused(`the broker id ${brokerId} is negative`);
+  const odd = refusalOfTopics(topicConfigTable);
+  if (odd !== undefined) return odd;
   const group = tables.groups.get(brokerName);
   if (group !== undefined && group.cluster !== clusterName) {
     return refused(
@@ -67,6 +79,33 @@ export function registrationRefusal(
     );
   }
   return refusalOfLimits(header, topicConfigTable, tables);
+}
+
+/** A host, with Java's IPv6 without brackets, and a port. */
+function isAddress(text: string): boolean {
+  const port = Number(/^[^\s;]+:(\d{1,5})$/.exec(text)?.[1] ?? 0);
+  return port > 0 && port <= 65_535;
+}
+
+/** What no client could use, and no broker has. */
+function refusalOfTopics(
+  table: ReadonlyMap<string, TopicConfig>,
+): Refusal | undefined {
+  for (const [name, { perm, readQueueNums, writeQueueNums }] of table) {
+    if (name.trim() === "") return refused("a topic has a blank name");
+    if (readQueueNums < 0 || writeQueueNums < 0) {
+      return refused(
+        `topic ${shown(name)} has ${readQueueNums} queues to read and ` +
+          `${writeQueueNums} to write; neither may be negative`,
+      );
+    }
+    if (perm < 0 || perm > PERM_MAX) {
+      return refused(
+        `topic ${shown(name)} has perm ${perm}; it is from 0 to ${PERM_MAX}`,
+      );
+    }
+  }
+  return undefined;
 }
 
 /** Another address holds the id: a newer epoch keeps it, and so does one that came later. */

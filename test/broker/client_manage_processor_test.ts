@@ -193,6 +193,10 @@ test("46 takes tags, and SQL92 only where it is enabled and compiles", async () 
     "a name, NOT or (, found the end",
   ]);
   assertEquals((await check("SQL99", on)).code, 23);
+  const { table } = open();
+  const nothing = await ask(table, RequestCode.CHECK_CLIENT_CONFIG, {}, "{}");
+  assertEquals(nothing.code, 29);
+  assert(nothing.remark!.includes("holds no subscriptionData"));
 });
 
 test("34 registers filters, and the last member that leaves makes them dead", async () => {

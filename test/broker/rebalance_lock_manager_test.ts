@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { test } from "node:test";
 import { lockProcessors } from "../../src/broker/processor/lock_processor.ts";
 import type { MessageQueue } from "../../src/model/message_queue.ts";
@@ -6,6 +6,7 @@ import {
   decodeLockBatchResponseBody,
   encodeLockBatchRequestBody,
 } from "../../src/protocol/body/lock_batch_body.ts";
+import { BodyError } from "../../src/protocol/body/json_fields.ts";
 import { RequestCode } from "../../src/protocol/request_code.ts";
 import { ask, bodyText, ManagerRig } from "./manager_rig.ts";
 
@@ -91,9 +92,34 @@ test("41 and 42 speak JSON as Java does", async () => {
   assertEquals(decodeLockBatchResponseBody(granted.body), [queue(3)]);
 });
 
-test("41 without group or client answers 29 with a sentence", async () => {
+test("41 and 42 refuse what no client means, with a sentence", async () => {
   const table = lockProcessors(new ManagerRig());
-  const answer = await ask(table, RequestCode.LOCK_BATCH_MQ, {}, "{}");
-  assertEquals(answer.code, 29);
-  assertEquals(answer.remark, "The consumerGroup is blank.");
+  for (const code of [RequestCode.LOCK_BATCH_MQ, RequestCode.UNLOCK_BATCH_MQ]) {
+    const send = (body: unknown) =>
+      ask(
+        table,
+        code,
+        {},
+        typeof body === "string" ? body : JSON.stringify(body),
+      );
+    const sound = { consumerGroup: "g", clientId: "c", mqSet: [] };
+    const mq = { topic: "T", brokerName: "broker-a", queueId: 0 };
+    assertEquals((await send(sound)).code, 0);
+    for (
+      const [changes, word] of [
+        [{ consumerGroup: " " }, "consumerGroup"],
+        [{ consumerGroup: null }, "consumerGroup"],
+        [{ clientId: "" }, "clientId"],
+        [{ mqSet: [mq, { ...mq, topic: null }] }, "topic"],
+        [{ mqSet: [{ ...mq, queueId: -1 }] }, "queueId -1"],
+      ] as const
+    ) {
+      const { code: answer, remark } = await send({ ...sound, ...changes });
+      assertEquals(answer, 29);
+      assert(remark!.includes(word), remark!);
+    }
+    for (const body of ["", "{}", "[]", "{", '{"mqSet":{}}', '{"mqSet":[7]}']) {
+      await assertRejects(() => send(body), BodyError);
+    }
+  }
 });

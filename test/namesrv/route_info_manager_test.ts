@@ -338,6 +338,27 @@ test("RouteInfoManager holds its limits", () => {
   );
 });
 
+test("RouteInfoManager takes no registration that no client could use", () => {
+  const routes = newRoutes();
+  const odd = topicConfig("Odd", -1);
+  for (
+    const [spec, reason] of [
+      [{ addr: "nowhere" }, 'brokerAddr "nowhere" is no host:port'],
+      [{ addr: "10.0.0.1:0" }, "is no host:port"],
+      [{ addr: "10.0.0.1:70000" }, "is no host:port"],
+      [{ topics: [odd] }, "topic Odd has -1 queues to read and -1 to write"],
+      [{ topics: [topicConfig("T", 4, 16)] }, "topic T has perm 16"],
+      [{ topics: [topicConfig(" ")] }, "a topic has a blank name"],
+    ] as const
+  ) {
+    const result = register(routes, spec);
+    assert(result.kind === "refused" && result.reason.includes(reason), reason);
+  }
+  // As Java writes an address of IPv6.
+  const address = "fe80:0:0:0:1:2:3:4:10911";
+  assertEquals(register(routes, { addr: address }).kind, "registered");
+});
+
 test("RouteInfoManager stays linear at 10,000 topics", () => {
   const routes = newRoutes();
   const topics = Array.from({ length: 10_000 }, (_, it) => `topic-${it}`);

@@ -91,6 +91,11 @@ test("RegisterBrokerBody of 4.9 needs no stateVersion and no mapping", () => {
   const old = JSON.stringify(JSON.parse(json).topicConfigSerializeWrapper);
   const bare = decodeRegisterBrokerBody(bytes(old), false, 30);
   assertEquals(bare.topicConfigSerializeWrapper, wrapper);
+  assertThrows(
+    () => decodeRegisterBrokerBody(bytes("{}"), false, 409),
+    BodyError,
+    "topicConfigSerializeWrapper is missing",
+  );
   const empty = decodeRegisterBrokerBody(new Uint8Array(0), false, 409);
   assertEquals(empty.topicConfigSerializeWrapper.topicConfigTable.size, 0);
 });

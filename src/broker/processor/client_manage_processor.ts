@@ -140,9 +140,16 @@ class ClientManageProcessor {
     request: RemotingCommand,
   ): RemotingCommand => {
     const { subscriptionData } = decodeCheckClientRequestBody(request.body);
-    if (
-      subscriptionData === null || isTagType(subscriptionData.expressionType)
-    ) return createResponse(ResponseCode.SUCCESS);
+    // Apache finds nothing wrong in nothing; no client asks that.
+    if (subscriptionData === null) {
+      return createResponse(
+        ResponseCode.INVALID_PARAMETER,
+        "The body holds no subscriptionData: name the topic and the expression to check.",
+      );
+    }
+    if (isTagType(subscriptionData.expressionType)) {
+      return createResponse(ResponseCode.SUCCESS);
+    }
     const { filterFactory, options } = this.#deps;
     if (!options().enablePropertyFilter) {
       return createResponse(

@@ -46,16 +46,27 @@ async function end(
     );
   }
   const header = decodeEndTransactionRequestHeader(request.extFields);
-  const { TRANSACTION_COMMIT_TYPE, TRANSACTION_ROLLBACK_TYPE } = MessageSysFlag;
+  const {
+    TRANSACTION_COMMIT_TYPE,
+    TRANSACTION_NOT_TYPE,
+    TRANSACTION_ROLLBACK_TYPE,
+  } = MessageSysFlag;
   switch (header.commitOrRollback) {
     case TRANSACTION_COMMIT_TYPE:
     case TRANSACTION_ROLLBACK_TYPE: {
       const { code, remark } = await transactions.end(header);
       return createResponse(code, remark);
     }
-    default:
+    case TRANSACTION_NOT_TYPE:
       // Not known yet: the producer will be asked.
       return createResponse(ResponseCode.SUCCESS, "the transaction goes on");
+    default:
+      return createResponse(
+        ResponseCode.SYSTEM_ERROR,
+        `commitOrRollback is ${header.commitOrRollback}: send ${TRANSACTION_COMMIT_TYPE} ` +
+          `to commit, ${TRANSACTION_ROLLBACK_TYPE} to roll back, ` +
+          `${TRANSACTION_NOT_TYPE} while it is not known.`,
+      );
   }
 }
 

@@ -1,6 +1,7 @@
 /** Bodies of LOCK_BATCH_MQ (41) and UNLOCK_BATCH_MQ (42), reference 2.4. */
 import type { MessageQueue } from "../../model/message_queue.ts";
 import {
+  BodyError,
   booleanField,
   decodeJson,
   encodeJson,
@@ -39,6 +40,9 @@ export function decodeLockBatchRequestBody(
 ): LockBatchRequestBody {
   const name = "LockBatchRequestBody";
   const object = objectOf(decodeJson(bytes, name), name);
+  if (object.mqSet === undefined || object.mqSet === null) {
+    throw new BodyError(`Cannot read ${name}: mqSet is missing`);
+  }
   return {
     consumerGroup: textField(object, "consumerGroup", ""),
     clientId: textField(object, "clientId", ""),

@@ -1,5 +1,6 @@
 /** RegisterBrokerBody: what a broker tells a name server (reference 10.2), plain JSON form. */
 import {
+  BodyError,
   decodeJson,
   encodeJson,
   objectOf,
@@ -68,10 +69,14 @@ export function decodeRegisterBrokerBody(
       filterServerList: [],
     };
   }
+  const wrapper = json.topicConfigSerializeWrapper;
+  if (wrapper === undefined || wrapper === null) {
+    throw new BodyError(
+      "Cannot read RegisterBrokerBody: topicConfigSerializeWrapper is missing",
+    );
+  }
   return {
-    topicConfigSerializeWrapper: topicConfigWrapperFromJson(
-      json.topicConfigSerializeWrapper,
-    ),
+    topicConfigSerializeWrapper: topicConfigWrapperFromJson(wrapper),
     filterServerList: textArrayField(json, "filterServerList"),
   };
 }

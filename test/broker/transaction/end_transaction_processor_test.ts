@@ -47,6 +47,11 @@ test("37 ends a transaction, or lets it go on", async () => {
   );
   const unknown = await end({ commitOrRollback: "0" });
   assertEquals([unknown.code, calls.length], [0, 2]);
+  const nonsense = await end({ commitOrRollback: "7" });
+  assertEquals([nonsense.code, calls.length], [1, 2]);
+  assert(
+    nonsense.remark!.startsWith("commitOrRollback is 7: send 8 to commit"),
+  );
   await assertRejects(() => end({ commitLogOffset: "x" }), HeaderError);
   assertEquals((await open(true).end()).code, 11);
 });
