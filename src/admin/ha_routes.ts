@@ -91,6 +91,8 @@ export const HAStatusSchema = z.object({
   offsetRecoveryReason: z.string().nullable(),
   /** Why a master cannot know whether another broker was promoted meanwhile. */
   fencingReason: z.string().nullable(),
+  /** The promotion or demotion that is under way in this pair, and where. */
+  roleChangeReason: z.string().nullable(),
   metadata: z.object({
     topics: MetadataSetSchema,
     subscriptionGroups: MetadataSetSchema,

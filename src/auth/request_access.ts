@@ -195,6 +195,7 @@ const PEER_RULES: readonly (readonly [number, AccessRule])[] = [
   [PocketmqRequestCode.WAIT_METADATA_CHANGE, cluster(["GET"])],
   [PocketmqRequestCode.GET_HA_ROLE, cluster(["GET"])],
   [PocketmqRequestCode.DIGEST_COMMIT_LOG, cluster(["GET"])],
+  [PocketmqRequestCode.ANNOUNCE_ROLE_CHANGE, cluster(["GET"])],
 ];
 
 /** The rules by request code. */

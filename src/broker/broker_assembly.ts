@@ -30,6 +30,7 @@ import { assembleFence } from "./ha_fence_assembly.ts";
 import { HANeighbours } from "./ha_neighbours.ts";
 import { haRoleOf } from "./ha_role_answer.ts";
 import type { HARoleFile, HARoleRecord } from "./ha_role_file.ts";
+import type { RoleChangeBoard } from "./role_change/role_change_board.ts";
 import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
 import { BrokerProcessors } from "./processor_table.ts";
 import { assembleSchedule } from "./schedule_assembly.ts";
@@ -117,6 +118,8 @@ export interface BrokerBase {
   readonly haRoleFile: HARoleFile;
   /** Of the remoting server, by code. */
   readonly requests: ReadonlyMap<number, RpcStats>;
+  /** Changes of role under way in this pair. */
+  readonly roleChanges: RoleChangeBoard;
   /** What that file holds now; null: the configuration decides the role. */
   haRole(): HARoleRecord | null;
 }
@@ -197,7 +200,18 @@ export function assembleBroker(
       fence,
       schedule,
       haRole: () =>
-        haRoleOf(ha, parts, identity, base.haRole(), fence.slaveAddresses),
+        haRoleOf(
+          ha,
+          parts,
+          identity,
+          base.haRole(),
+          fence.slaveAddresses,
+          base.roleChanges.own?.kind ?? "",
+        ),
+      hearRoleChange: (notice) => {
+        if (notice.brokerName !== identity.brokerName) return null;
+        return base.roleChanges.hear(notice, clock.monotonicMs());
+      },
       configuration: ports.configuration,
       registerChanges: () => registration.registerChanges(),
       requests: base.requests,

@@ -33,6 +33,7 @@ import { startErrorOf } from "./broker_start_error.ts";
 import type { HAFence } from "./ha_fence.ts";
 import { HAReseed } from "./ha_reseed.ts";
 import type { HARoleRecord } from "./ha_role_file.ts";
+import { RoleChangeBoard } from "./role_change/role_change_board.ts";
 import type { ScheduleMessageShell } from "./schedule_message_shell.ts";
 import type { TransactionStats } from "./transaction/transaction_stats.ts";
 
@@ -45,6 +46,8 @@ export class BrokerController {
   onRestartFailed: ((error: unknown) => void) | null = null;
   /** Of a slave that cannot follow. */
   readonly reseed: HAReseed;
+  /** Changes of role under way in this pair. */
+  readonly roleChanges = new RoleChangeBoard();
   /** Promotion and demotion. */
   readonly roles: HARoleChange;
   readonly #ports: BrokerPorts;
@@ -65,6 +68,7 @@ export class BrokerController {
     this.reseed = new HAReseed(this, ports);
     this.roles = new HARoleChange({
       clock: ports.clock,
+      board: this.roleChanges,
       run: () => this.#started(),
       configuredBrokerId: options.broker.brokerId,
       restart: (changes, between) => this.restart(changes, between),
@@ -197,6 +201,11 @@ export class BrokerController {
     return Math.max(own, stateVersion, masterWatch.last?.epoch ?? 0);
   }
 
+  /** The promotion or demotion that is under way in this pair; null: none is known. */
+  get roleChangeReason(): string | null {
+    return this.roleChanges.reason(this.#ports.clock.monotonicMs());
+  }
+
   /** Tables and positions of the pair. */
   get metadata(): BrokerMetadata {
     return this.#started().running.metadata;
@@ -249,6 +258,7 @@ export class BrokerController {
       table: this.#table,
       bound,
       addresses,
+      roleChanges: this.roleChanges,
       onLoading: (store) => void (this.#loading = store),
       onTick: (ha) => this.reseed.tick(ha),
     };

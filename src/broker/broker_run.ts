@@ -19,11 +19,12 @@ import {
   type RunningBroker,
 } from "./broker_assembly.ts";
 import type { BoundPorts, GatedNetwork } from "./broker_ports.ts";
-import { HAMasterWatch } from "./ha_master_watch.ts";
-import { HAPeerInquiry } from "./ha_peer_inquiry.ts";
+import type { HAMasterWatch } from "./ha_master_watch.ts";
+import { watchMaster } from "./ha_master_watch_assembly.ts";
 import { HARoleFile, type HARoleRecord } from "./ha_role_file.ts";
 import { tellRole, withHARole } from "./ha_role_options.ts";
 import { listenToArrivals, tickBroker } from "./running_broker.ts";
+import type { RoleChangeBoard } from "./role_change/role_change_board.ts";
 import { ShutdownGate } from "./shutdown_gate.ts";
 
 const TICK_INTERVAL_MS = 100;
@@ -38,6 +39,8 @@ export interface BrokerRunHost {
   readonly table: Map<number, RequestProcessor>;
   readonly bound: BoundPorts;
   readonly addresses: BrokerAddresses;
+  /** Changes of role under way in this pair. */
+  readonly roleChanges: RoleChangeBoard;
   /** The store of a run to be is opened. */
   onLoading(store: MessageStore): void;
   /** When a run begins, and every 100 ms, after everybody else; `ha` is the run's. */
@@ -89,7 +92,7 @@ export class BrokerRun {
       configured.broker.storePathRootDir,
       logger.child("ha"),
     );
-    let haRole = haRoleFile.read();
+    let haRole = await haRoleFile.load(configured.broker.brokerId);
     let options = withHARole(configured, haRole);
     const store = new MessageStore(host.ports, options.store);
     host.onLoading(store);
@@ -169,23 +172,14 @@ export class BrokerRun {
       addresses: host.addresses,
       haRoleFile,
       requests: host.server.counters.requests,
+      roleChanges: host.roleChanges,
       haRole: () => this.#haRole,
     });
-    const inquiry = new HAPeerInquiry(client);
-    this.masterWatch = new HAMasterWatch({
-      clock: host.ports.clock,
-      followedMaster: () => {
-        const { ha } = this.running;
-        return ha.client.isTransferring ? ha.masterAddress : null;
-      },
-      askOne: (address) => inquiry.askOne(address),
-      maxOffset: () => this.running.parts.messageStore.maxPhyOffset,
-      onAnswer: ({ role, slaves }) => {
-        const { fence, ha } = this.running;
-        fence.onFollowedRole(ha.masterRole = role);
-        for (const it of slaves) fence.remember(it);
-      },
-    });
+    this.masterWatch = watchMaster(
+      host.ports.clock,
+      client,
+      () => this.running,
+    );
     client.onClosed = (address) => {
       this.running.registration.onConnectionClosed(address);
       this.running.metadata.onClientClosed(address);

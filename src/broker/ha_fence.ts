@@ -310,7 +310,8 @@ export class HAFence {
 
   /** Neighbours that are away while this master runs are no news; at a start they are. */
   #doubt(answers: FenceAnswers): void {
-    const isNews = this.#state === "asking" || answers.answeredCount > 0;
+    const isNews = this.#state === "asking" || answers.answeredCount > 0 ||
+      answers.refusing.length > 0;
     const doubt = unknownReason(answers) ??
       (isNews ? unaskedReason(answers) : this.#unasked);
     if (doubt !== null && doubt !== this.#unasked) {

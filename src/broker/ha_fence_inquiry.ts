@@ -52,6 +52,7 @@ export class HAFenceInquiry implements FenceAnswers {
     address: string;
     epoch: number;
   }[] = [];
+  readonly refusing: string[] = [];
   answeredCount = 0;
   /** Resolves when everybody has answered or will not. */
   readonly done: Promise<void>;
@@ -115,6 +116,11 @@ export class HAFenceInquiry implements FenceAnswers {
       }),
     );
     if (response === null) return "silent";
+    if (response.code === ResponseCode.NO_PERMISSION) {
+      this.#waitedFor.delete(address);
+      this.refusing.push(address);
+      return "answered";
+    }
     this.#answered(address);
     if (response.code !== ResponseCode.SUCCESS) return "answered";
     try {

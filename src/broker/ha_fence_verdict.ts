@@ -52,6 +52,8 @@ export interface FenceAnswers {
     readonly namesrvAddr: string;
     readonly address: string;
   }[];
+  /** Brokers that answer, but not to this one (code 16). */
+  readonly refusing: readonly string[];
   /** Name servers and brokers that did not answer. */
   readonly silent: readonly string[];
   /** How many did. */
@@ -128,10 +130,24 @@ export function unknownReason({ unknown }: FenceAnswers): string | null {
       "answer: whether it was promoted is unknown";
 }
 
-/** Why nothing is known; null when somebody answered, or nobody is to be asked. */
+/** What keeps a broker from being asked, and what to do. */
+export function refusingReason(addresses: readonly string[]): string {
+  const [does, them] = addresses.length === 1 ? ["refuses", "it"] : [
+    "refuse",
+    "them",
+  ];
+  return `${
+    addresses.join(", ")
+  } ${does} to answer this broker (code 16, NO_PERMISSION), so ` +
+    `nobody knows whether ${them} was promoted: give all brokers of the pair the same plain_acl.yml, ` +
+    "accessKey and secretKey";
+}
+
+/** Why not all is known; null when nobody refused, and somebody answered or nobody is to be asked. */
 export function unaskedReason(
-  { answeredCount, silent }: FenceAnswers,
+  { answeredCount, refusing, silent }: FenceAnswers,
 ): string | null {
+  if (refusing.length > 0) return refusingReason(refusing);
   if (answeredCount > 0 || silent.length === 0) return null;
   return `Nobody could say whether another broker was promoted: ${
     silent.join(", ")

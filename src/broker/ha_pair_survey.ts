@@ -18,6 +18,10 @@ export interface SurveyingRun {
 export interface PairSurvey {
   /** Brokers that answer, highest epoch first. */
   readonly peers: readonly HAPeerAnswer[];
+  /** Brokers that live, and refuse to answer this one (code 16). */
+  readonly refusing: readonly string[];
+  /** Remoting address of the master that the configuration, or the request, names; null: nobody. */
+  readonly named: string | null;
   /** Address of every other broker that a name server shows, by id; one map per server. */
   readonly members: readonly ReadonlyMap<number, string>[];
 }
@@ -58,12 +62,12 @@ export async function surveyPair(
       it.haAddress === "" || it.haAddress !== identity.haServerAddr
     )
     .sort((a, b) => b.epoch - a.epoch);
-  return { peers, members };
+  return { peers, refusing: [...inquiry.refusing], named, members };
 }
 
 /** Of a slave: the lowest id that no other broker has, `preferred` if that is free. Above 0. */
 export function freeBrokerId(
-  { members, peers }: PairSurvey,
+  { members, peers }: Pick<PairSurvey, "members" | "peers">,
   preferred: number,
 ): number {
   const taken = new Set(members.flatMap((it) => [...it.keys()]));

@@ -31,6 +31,8 @@ export interface HAPeerAnswer {
   readonly haAddress: string;
   /** Remoting addresses of the slaves that followed it since it started; none of an Apache broker. */
   readonly slaves: readonly string[];
+  /** `promotion` or `demotion` while one is under way there; else empty. */
+  readonly roleChange: string;
 }
 
 /** Long enough for a living broker, short enough for an operator. */
@@ -38,6 +40,8 @@ const TIMEOUT_MS = 1_500;
 
 /** Asks over remoting. */
 export class HAPeerInquiry {
+  /** Addresses that answered, but not to this broker (code 16). */
+  readonly refusing = new Set<string>();
   readonly #client: OuterClient;
 
   constructor(client: OuterClient) {
@@ -60,6 +64,7 @@ export class HAPeerInquiry {
         const role: HARoleBody = decodeHARole(body);
         return { address, ...role };
       }
+      if (code === ResponseCode.NO_PERMISSION) this.refusing.add(address);
       return await this.#askApache(address);
     } catch {
       return null;
@@ -119,6 +124,7 @@ export class HAPeerInquiry {
       maxOffset: null,
       haAddress: "",
       slaves: [],
+      roleChange: "",
     };
   }
 

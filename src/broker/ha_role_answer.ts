@@ -12,6 +12,7 @@ export function haRoleOf(
   { brokerId, brokerName, haServerAddr }: BrokerIdentity,
   record: HARoleRecord | null,
   slaves: readonly string[],
+  roleChange: string,
 ): HARoleBody {
   const own = record?.epoch ?? 0;
   // A slave's tables are its master's, and tell its epoch.
@@ -26,5 +27,6 @@ export function haRoleOf(
     maxOffset: messageStore.maxPhyOffset,
     haAddress: haServerAddr,
     slaves,
+    roleChange,
   };
 }

@@ -4,14 +4,24 @@
  */
 import type { HARole } from "../ha/ha_coordinator.ts";
 import type { Clock } from "../io/clock.ts";
+import type { RoleChangeKind } from "../protocol/header/role_change_header.ts";
+import type { OuterClient } from "./broker_outer_api.ts";
 import type { BrokerRun, RestartChanges } from "./broker_run.ts";
 import type { HARoleRecord } from "./ha_role_file.ts";
 import { type HAPeerAnswer, HAPeerInquiry } from "./ha_peer_inquiry.ts";
 import {
+  meanwhile,
   refusalOfDemotion,
   refusalOfPromotion,
   type RoleRefusal,
 } from "./ha_role_decision.ts";
+import { RoleChangeAnnouncer } from "./role_change/role_change_announcer.ts";
+import type { RoleChangeBoard } from "./role_change/role_change_board.ts";
+import {
+  despite,
+  overriddenRefusal,
+  RoleChangeRefused,
+} from "./role_change/role_refusal.ts";
 import { prepareDemotion } from "./ha_demotion.ts";
 import {
   freeBrokerId,
@@ -19,14 +29,6 @@ import {
   type PairSurvey,
   surveyPair,
 } from "./ha_pair_survey.ts";
-
-/** The change would lose something, or cannot be: one sentence. */
-export class RoleChangeRefused extends Error {
-  override readonly name = "RoleChangeRefused";
-  constructor(reason: string, readonly isForcible: boolean) {
-    super(reason);
-  }
-}
 
 /** What an operator asks for. */
 export interface RoleChangeRequest {
@@ -55,6 +57,8 @@ export interface RoleChanged extends HARoleRecord {
 /** What it needs of the controller. */
 export interface HARoleChangePorts {
   readonly clock: Clock;
+  /** Changes under way in this pair, this one included. */
+  readonly board: RoleChangeBoard;
   run(): BrokerRun;
   /** brokerId of the configuration, whatever haRole.json says. */
   readonly configuredBrokerId: number;
@@ -66,19 +70,22 @@ export interface HARoleChangePorts {
 
 const ROLE_CHANGE_RUNS =
   "A change of the role of this broker is on its way: try again once it has ended";
-/** How long a master that is to be a slave waits for its slave: it takes no changes meanwhile. */
-const DEMOTION_WAIT_MS = 5_000;
-/** How long a slave waits for what the former master has: that starts again just now. */
-const PROMOTION_WAIT_MS = 10_000;
-const SYNC_LOOK_MS = 200;
+const NOBODY: PairSurvey = Object.freeze({
+  peers: [],
+  refusing: [],
+  named: null,
+  members: [],
+});
 
 /** Changes of role, one at a time. */
 export class HARoleChange {
   readonly #ports: HARoleChangePorts;
+  readonly #announcer: RoleChangeAnnouncer;
   #isRunning = false;
 
   constructor(ports: HARoleChangePorts) {
     this.#ports = ports;
+    this.#announcer = new RoleChangeAnnouncer(ports.board, ports.clock);
   }
 
   /**
@@ -86,7 +93,7 @@ export class HARoleChange {
    * has changed; else as `BrokerController.restart`.
    */
   promote(request: PromotionRequest): Promise<RoleChanged> {
-    return this.#alone(() => this.#promote(request));
+    return this.#alone("promotion", () => this.#promote(request));
   }
 
   /**
@@ -94,27 +101,71 @@ export class HARoleChange {
    * whose brokerId another broker has takes a free one. Rejects as `promote`.
    */
   demote(request: DemotionRequest): Promise<RoleChanged> {
-    return this.#alone(() => this.#demote(request));
+    return this.#alone("demotion", () => this.#demote(request));
   }
 
-  async #alone<T>(change: () => Promise<T>): Promise<T> {
+  async #alone<T>(
+    kind: RoleChangeKind,
+    change: () => Promise<T>,
+  ): Promise<T> {
     if (this.#isRunning) {
       throw new RoleChangeRefused(ROLE_CHANGE_RUNS, false);
     }
     this.#isRunning = true;
     try {
+      const { identity, parts } = this.#ports.run().running;
+      const { brokerAddr, brokerName, haServerAddr } = identity;
+      const maxOffset = parts.messageStore.maxPhyOffset;
+      this.#ports.board.begin({
+        brokerName,
+        brokerAddr,
+        haServerAddr,
+        kind,
+        maxOffset,
+        isOver: false,
+      });
       return await change();
     } finally {
+      await this.#announcer.end(this.#clientLeft());
       this.#isRunning = false;
     }
   }
 
+  /** Null once a restart has failed: nothing is left of the broker. */
+  #clientLeft(): OuterClient | null {
+    try {
+      return this.#ports.run().client;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Tells the others what is under way here; why it has to wait for what is under way there. */
+  async #announce(
+    peers: readonly HAPeerAnswer[],
+  ): Promise<RoleRefusal | null> {
+    const { client } = this.#ports.run();
+    const reason = await this.#announcer.announce(client, peers);
+    return reason === null ? null : meanwhile(reason);
+  }
+
   async #promote(request: PromotionRequest): Promise<RoleChanged> {
-    let peers: readonly HAPeerAnswer[] = [];
-    const overridden = await this.#decide(request.force, async () => {
-      ({ peers } = await surveyPair(this.#ports.run()));
-      return await this.#refusalOfPromotion(peers);
-    });
+    const { board, clock } = this.#ports;
+    let survey = NOBODY;
+    const overridden = await overriddenRefusal(
+      clock,
+      request.force,
+      async () => {
+        survey = await surveyPair(this.#ports.run());
+        return await this.#announce(survey.peers) ??
+          await this.#refusalOfPromotion(survey);
+      },
+    );
+    // Nothing may be heard between this and the end of the own change.
+    const other = board.decide(clock.monotonicMs());
+    if (other !== null && !request.force) {
+      throw new RoleChangeRefused(other, true);
+    }
     const run = this.#ports.run();
     const { haRole, masterWatch, running: { fence, ha, parts } } = run;
     const masterRole = ha.role === "SLAVE" ? fence.followedRole : ha.role;
@@ -123,7 +174,7 @@ export class HARoleChange {
       masterWatch.last?.epoch ?? 0,
       fence.highestEpoch,
       parts.topicConfigManager.dataVersion.stateVersion,
-      ...peers.map((it) => it.epoch),
+      ...survey.peers.map((it) => it.epoch),
     ];
     const record = (promotedAtOffset: number): HARoleRecord => ({
       role: request.role ?? masterRole ?? "ASYNC_MASTER",
@@ -142,7 +193,7 @@ export class HARoleChange {
   }
 
   async #refusalOfPromotion(
-    peers: readonly HAPeerAnswer[],
+    { peers, refusing }: PairSurvey,
   ): Promise<RoleRefusal | null> {
     const { masterWatch, running } = this.#ports.run();
     const { fence, ha, identity, parts } = running;
@@ -153,10 +204,11 @@ export class HARoleChange {
       maxOffset: maxPhyOffset,
       standing: ha.client.standing,
       peers,
+      refusing,
       differingTables: await this.#differingTables(peers, ha.masterAddress),
       hasStoodStill: masterWatch.hasStoodStill,
       silentSlaves: (masterWatch.last?.slaves ?? []).filter((address) =>
-        address !== identity.brokerAddr &&
+        address !== identity.brokerAddr && !refusing.includes(address) &&
         !peers.some((it) => it.address === address)
       ),
     });
@@ -199,14 +251,21 @@ export class HARoleChange {
     request: DemotionRequest,
     run: BrokerRun,
   ): Promise<RoleChanged> {
-    let survey: PairSurvey = { peers: [], members: [] };
-    const overridden = await this.#decide(request.force, async () => {
-      survey = await surveyPair(this.#ports.run(), request.haMasterAddress);
-      return this.#refusalOfDemotion(request, survey.peers);
-    }, () => run.holdChanges());
+    const { clock } = this.#ports;
+    let survey = NOBODY;
+    const overridden = await overriddenRefusal(
+      clock,
+      request.force,
+      async () => {
+        survey = await surveyPair(this.#ports.run(), request.haMasterAddress);
+        await this.#announce(survey.peers);
+        return this.#refusalOfDemotion(request, survey.peers);
+      },
+      () => run.holdChanges(),
+    );
     const master = survey.peers.find((it) => it.role !== "SLAVE") ?? null;
     const haMasterAddress = request.haMasterAddress ??
-      (this.#isMasterNamed() ? undefined : master?.haAddress);
+      (this.#isMasterFound(survey, master) ? undefined : master?.haAddress);
     const record: HARoleRecord = {
       role: "SLAVE",
       brokerId: freeBrokerId(survey, this.#ports.configuredBrokerId),
@@ -287,42 +346,23 @@ export class HARoleChange {
     });
   }
 
+  /** True when configuration or name servers lead to `master`, as far as they can. */
+  #isMasterFound(
+    { named, peers }: PairSurvey,
+    master: HAPeerAnswer | null,
+  ): boolean {
+    const { haMasterAddress } = this.#ports.run().running.ha.options;
+    if (haMasterAddress === "" || !master?.haAddress) {
+      return this.#isMasterNamed();
+    }
+    return peers.some((it) => it.address === named && it.role !== "SLAVE");
+  }
+
   /** True when the configuration, or a name server, says whom a slave follows. */
   #isMasterNamed(): boolean {
     const { ha, options } = this.#ports.run().running;
     return ha.options.haMasterAddress !== "" ||
       namesrvsOf(options.broker.namesrvAddr).length > 0;
-  }
-
-  /**
-   * The refusal that `force` overrides, null without one; waits a little for one that may be
-   * over in a moment. Unless the first look says no for good, `hold` is called before the others.
-   * Throws `RoleChangeRefused`.
-   */
-  async #decide(
-    isForced: boolean,
-    refusalNow: () => Promise<RoleRefusal | null>,
-    hold?: () => void,
-  ): Promise<RoleRefusal | null> {
-    const { clock } = this.#ports;
-    const waitMs = hold === undefined ? PROMOTION_WAIT_MS : DEMOTION_WAIT_MS;
-    const deadlineMs = clock.monotonicMs() + waitMs;
-    let isHeld = hold === undefined;
-    for (;;) {
-      const refusal = await refusalNow();
-      if (!isHeld && (refusal === null || refusal.isTransient)) {
-        hold!();
-        isHeld = true;
-        continue;
-      }
-      if (refusal === null) return null;
-      const waits = refusal.isTransient && clock.monotonicMs() < deadlineMs;
-      if (!waits) {
-        if (isForced && refusal.isForcible) return refusal;
-        throw new RoleChangeRefused(refusal.reason, refusal.isForcible);
-      }
-      await new Promise<void>((resolve) => clock.after(SYNC_LOOK_MS, resolve));
-    }
   }
 }
 
@@ -334,8 +374,4 @@ function lastMasterOf(
   if (master === null || master.haAddress === "") return {};
   const isShown = members.some((it) => it.get(0) === master.address);
   return isShown ? {} : { lastMasterAddress: master.haAddress };
-}
-
-function despite(overridden: RoleRefusal | null): string {
-  return overridden === null ? "" : `; forced, although: ${overridden.reason}`;
 }

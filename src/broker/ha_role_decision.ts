@@ -7,6 +7,7 @@
 import { withArticle } from "../base/article.ts";
 import type { HARole } from "../ha/ha_coordinator.ts";
 import type { MasterStandingView } from "../ha/master_standing.ts";
+import { refusingReason } from "./ha_fence_verdict.ts";
 import type { HAPeerAnswer } from "./ha_peer_inquiry.ts";
 
 /** Why not. */
@@ -28,6 +29,8 @@ export interface PromotionSituation {
   readonly standing: MasterStandingView;
   /** The other brokers of this pair that answer. */
   readonly peers: readonly HAPeerAnswer[];
+  /** Brokers that live, and do not answer this one (code 16). */
+  readonly refusing: readonly string[];
   /** Where tables or positions differ from those here; null: nowhere. */
   readonly differingTables: string | null;
   /** This process stood still, and has not caught up with its master since. */
@@ -69,6 +72,7 @@ export function refusalOfPromotion(it: PromotionSituation): RoleRefusal | null {
         "`pocketmq ha demote`, or stop it; force promotes this broker beside it",
     );
   }
+  if (it.refusing.length > 0) return forcible(refusingReason(it.refusing));
   // It may lack what the other one accepted: only an operator knows that that is gone for good.
   if (isMaster) return forcible(it.fencedReason!);
   if (it.maxOffset === 0) {
@@ -165,6 +169,11 @@ export function refusalOfDemotion(it: DemotionSituation): RoleRefusal | null {
   return it.areTablesInSync ? null : transient(
     "No slave has all topics, groups and positions of this master yet: wait a moment, and try again",
   );
+}
+
+/** Another change of role in this pair is under way. */
+export function meanwhile(reason: string): RoleRefusal {
+  return transient(reason);
 }
 
 function never(reason: string): RoleRefusal {

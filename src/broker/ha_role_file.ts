@@ -4,7 +4,8 @@
  * It beats brokerRole and brokerId of the configuration at every start, so that a service manager
  * which starts a broker again with its old file does not undo a change of roles. Without the file
  * the configuration holds, and the epoch is 0. The backup has the same role as the file: a former
- * one would make a master that nobody has promoted.
+ * one would make a master that nobody has promoted. A file of no use whose backup is of none
+ * either is a SLAVE's, for the same reason.
  */
 import type { FileSystem } from "../io/file_system.ts";
 import type { Logger } from "../io/logger.ts";
@@ -38,6 +39,7 @@ const ROLES: readonly string[] = ["ASYNC_MASTER", "SYNC_MASTER", "SLAVE"];
 /** Reads and replaces the file. */
 export class HARoleFile {
   readonly file: JsonFile;
+  readonly #logger: Logger;
 
   /** `storePathRootDir` is the folder that holds `config/`. */
   constructor(
@@ -46,12 +48,36 @@ export class HARoleFile {
     logger: Logger,
   ) {
     const path = `${storePathRootDir}/config/haRole.json`;
+    this.#logger = logger;
     this.file = new JsonFile(fileSystem, path, logger, "same");
   }
 
   /** Null when there is none, or none that can be read. Throws `FileError`. */
   read(): HARoleRecord | null {
     return this.file.read(parseHARole) ?? null;
+  }
+
+  /**
+   * What the file holds, null without one. Where neither it nor its backup can be read nobody knows
+   * whether this broker was demoted: it is a SLAVE from then on, whatever the configuration says,
+   * and the file says so. Rejects with `FileError`.
+   */
+  async load(configuredBrokerId: number): Promise<HARoleRecord | null> {
+    const record = this.read();
+    if (record !== null || !this.file.isDegraded) return record;
+    const slave: HARoleRecord = {
+      role: "SLAVE",
+      brokerId: configuredBrokerId || 1,
+      epoch: 0,
+      promotedAtOffset: 0,
+    };
+    await this.write(slave);
+    this.#logger.error(
+      `${this.file.path} and its backup cannot be read: whether another broker was promoted is not known, so ` +
+        `this one is a SLAVE with brokerId=${slave.brokerId} now; ` +
+        "if it has to be the master, run `pocketmq ha promote`",
+    );
+    return slave;
   }
 
   /** Resolves once the record survives power loss. Rejects with `FileError`. */

@@ -9,6 +9,7 @@ import {
   type RemotingCommand,
 } from "../protocol/remoting_command.ts";
 import type { HARoleBody } from "../protocol/body/ha_role_body.ts";
+import type { RoleChangeNotice } from "../protocol/header/role_change_header.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
 import type { RequestProcessor } from "../remoting/request_processor.ts";
@@ -54,6 +55,8 @@ export interface BrokerProcessorsPorts {
   readonly schedule: { offsets(): DelayOffsets };
   /** What GET_HA_ROLE answers. */
   haRole(): HARoleBody;
+  /** A change of role at another broker; the objection to it, or null. */
+  hearRoleChange(notice: RoleChangeNotice): string | null;
   readonly configuration: BrokerConfiguration;
   /** Tells living name servers what changed; resolves when they know, or after a second. */
   registerChanges(): Promise<void>;

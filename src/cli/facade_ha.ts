@@ -7,7 +7,7 @@ import type {
 } from "../admin/ha_routes.ts";
 import { ProblemError } from "../admin/problem.ts";
 import type { HARoleRecord } from "../broker/ha_role_file.ts";
-import { RoleChangeRefused } from "../broker/ha_role_change.ts";
+import { RoleChangeRefused } from "../broker/role_change/role_refusal.ts";
 import { clientInfoOf } from "../ha/ha_runtime_info.ts";
 import type { RunningBroker } from "./broker_server.ts";
 
@@ -45,6 +45,7 @@ export function haStatus({ broker }: RunningBroker): HAStatus {
     metadataAddress: broker.metadata.slaveSynchronize.address,
     offsetRecoveryReason: broker.metadata.recovery.reason,
     fencingReason: broker.fence.unaskedReason,
+    roleChangeReason: broker.roleChangeReason,
     metadata: broker.metadata.status(),
   };
 }

@@ -27,7 +27,10 @@ export function haCommand(context: CliContext): Command {
       }),
   );
   command.addCommand(
-    withRoleFlags(commandOf("promote", "make this slave the master"))
+    withRoleFlags(commandOf(
+      "promote",
+      "make this slave the master, or one that was overtaken (--force)",
+    ))
       .addOption(
         new Option("--role <role>", "else the role that the master had")
           .choices(["SYNC_MASTER", "ASYNC_MASTER"]),
@@ -38,10 +41,13 @@ export function haCommand(context: CliContext): Command {
       }),
   );
   command.addCommand(
-    withRoleFlags(commandOf("demote", "make this master a slave"))
+    withRoleFlags(commandOf(
+      "demote",
+      "make this master a slave; give a slave another master or a free brokerId",
+    ))
       .option(
         "--master <host:port>",
-        "replication port of the new master (else as name servers say)",
+        "replication port of the master to follow (else the one that is found)",
       )
       .action(async (flags: HADemoteFlags) => {
         const { haDemote } = await import("./run_ha.ts");
@@ -52,7 +58,7 @@ export function haCommand(context: CliContext): Command {
     withJson(
       commandOf(
         "reseed",
-        "let a slave follow that cannot; keeps its data aside",
+        "let a slave follow that cannot; what does not fit is kept aside",
       ),
     )
       .option("--admin <url>", "admin port", DEFAULT_ADMIN)

@@ -137,6 +137,7 @@ export function statusText(status: HAStatus): string {
   }
   if (reason !== null) lines.push(reason);
   if (status.fencingReason) lines.push(status.fencingReason);
+  if (status.roleChangeReason) lines.push(status.roleChangeReason);
   lines.push(logLine(status));
   if (status.haClientRuntimeInfo !== null) lines.push(masterTable(status));
   if (status.haConnectionInfo.length > 0) lines.push(slaveTable(status));

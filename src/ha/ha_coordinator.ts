@@ -169,7 +169,10 @@ export class HACoordinator {
   #askForMaster(nowMs: number): void {
     const isFixed = this.#options.haMasterAddress !== "";
     if (this.#role !== "SLAVE" || isFixed || nowMs < this.#nextAskMs) return;
-    if (this.client.view().problem !== "disconnected") return;
+    // Whom it follows may have been demoted, and another one promoted.
+    const isLost = this.client.view().problem === "disconnected" ||
+      this.masterRole === "SLAVE";
+    if (!isLost) return;
     this.#nextAskMs = nowMs + ASK_INTERVAL_MS;
     this.#ports.askForMaster();
   }
@@ -273,7 +276,9 @@ export class HACoordinator {
   /** A master whose link works has not moved, whoever else claims its place. */
   #followAnnounced(): void {
     const announced = this.#announced;
-    if (announced === null || this.client.isTransferring) return;
+    if (announced === null) return;
+    // A link that works is kept, unless it leads to another slave.
+    if (this.client.isTransferring && this.masterRole !== "SLAVE") return;
     this.#announced = null;
     this.#masterAddr = announced.masterAddr ?? null;
     const isFixed = this.#options.haMasterAddress !== "";

@@ -25,4 +25,9 @@ export const PocketmqRequestCode = Object.freeze({
    * `offset` and `size` (bytes, at most LOG_DIGEST_SIZE_MAX); answer's body: LogDigestBody.
    */
   DIGEST_COMMIT_LOG: 31_003,
+  /**
+   * A promotion or demotion begins, goes on, or has ended at the broker that asks. Ext fields:
+   * RoleChangeNotice. Answer: ext field `objection`, a sentence, where it has to give way.
+   */
+  ANNOUNCE_ROLE_CHANGE: 31_004,
 });

@@ -36,6 +36,7 @@ export const ALONE: HAStatus = {
   metadataAddress: null,
   offsetRecoveryReason: null,
   fencingReason: null,
+  roleChangeReason: null,
   metadata: null,
 };
 

@@ -32,6 +32,7 @@ export function roleOf(changes: Partial<HARoleBody> = {}): HARoleBody {
     maxOffset: 2_000,
     haAddress: "",
     slaves: [],
+    roleChange: "",
     ...changes,
   };
 }
@@ -61,7 +62,10 @@ export class FenceSite {
   followedMaster: string | null = null;
   fencedWith: string | null = null;
   /** What lives at an address; `silent` never answers; nothing there: refused. */
-  readonly roles = new Map<string, HARoleBody | "silent" | "apache">();
+  readonly roles = new Map<
+    string,
+    HARoleBody | "silent" | "apache" | "refusing"
+  >();
   /** What the name server shows; `is4x` knows no epochs. */
   members = new Map<number, string>();
   is4x = false;
@@ -128,6 +132,9 @@ export class FenceSite {
     const role = this.roles.get(address);
     if (role === "silent") return new Promise(() => {});
     if (role === undefined) return Promise.reject(new Error("refused"));
+    if (role === "refusing") {
+      return Promise.resolve(createResponse(16, "No accessKey is configured"));
+    }
     return Promise.resolve(
       role === "apache" || request.code !== PocketmqRequestCode.GET_HA_ROLE
         ? createResponse(3, "not supported")

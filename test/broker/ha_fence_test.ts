@@ -280,3 +280,20 @@ test("HAFence.confirm() looks at a name server before it is told of this broker"
   site.members.set(0, OWN);
   assert(await site.fence.isShownAt(NAMESRV));
 });
+
+test("HAFence names a peer that refuses to answer it, with the cure, and serves", async () => {
+  const site = new FenceSite();
+  site.peers.remember(PEER);
+  site.roles.set(PEER, "refusing");
+  assertEquals(await site.start(), "open");
+  const reason = site.fence.unaskedReason!;
+  for (const part of [PEER, "code 16", "accessKey", "plain_acl.yml"]) {
+    assert(reason.includes(part), reason);
+  }
+  assertEquals(site.fence.silent, []);
+  assertEquals(site.logger.lines.length, 1);
+  // It is cured while this broker runs.
+  site.roles.set(PEER, roleOf({ role: "SLAVE", brokerId: 1, epoch: 0 }));
+  await site.after(6_000);
+  assertEquals([site.fence.unaskedReason, site.fence.state], [null, "open"]);
+});

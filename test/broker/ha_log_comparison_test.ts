@@ -84,6 +84,7 @@ class FakeMaster {
           maxOffset,
           haAddress: "",
           slaves: [],
+          roleChange: "",
         }));
     }
   }

@@ -105,6 +105,7 @@ class Site {
             maxOffset: 0,
             haAddress: "",
             slaves: [],
+            roleChange: "",
           }),
         ),
       );

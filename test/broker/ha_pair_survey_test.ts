@@ -12,6 +12,7 @@ const peer = (brokerId: number): HAPeerAnswer => ({
   maxOffset: 0,
   haAddress: "",
   slaves: [],
+  roleChange: "",
 });
 
 test("freeBrokerId prefers the configured one, and takes nobody's", () => {

@@ -17,6 +17,7 @@ const PEER: HAPeerAnswer = {
   maxOffset: 1_000,
   haAddress: "10.0.0.5:10912",
   slaves: [],
+  roleChange: "",
 };
 
 const SLAVE: PromotionSituation = {
@@ -25,6 +26,7 @@ const SLAVE: PromotionSituation = {
   maxOffset: 1_000,
   standing: { kind: "follows", behindBytes: 0, behindMs: 0 },
   peers: [],
+  refusing: [],
   differingTables: null,
   hasStoodStill: false,
   silentSlaves: [],
@@ -164,5 +166,13 @@ test("a demotion that leaves nobody is refused with its reason", () => {
     assert(refusal !== null, reason);
     assert(refusal.reason.includes(reason), refusal.reason);
     assertEquals(refusal.isForcible, isForcible, reason);
+  }
+});
+
+test("a broker that lives and refuses to answer is no silent one: it is named with the cure", () => {
+  const refused = promotion({ refusing: ["10.0.0.5:10911"] });
+  assert(refused!.isForcible && !refused!.isTransient);
+  for (const part of ["10.0.0.5:10911", "code 16", "accessKey", "secretKey"]) {
+    assert(refused!.reason.includes(part), refused!.reason);
   }
 });

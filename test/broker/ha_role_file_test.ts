@@ -101,6 +101,33 @@ test("a backup with a former role, as older versions left it, is never used", ()
     assert(existsSync(`${path}.corrupt`));
   }));
 
+test("a role that nobody can read any more is a SLAVE's, from then on, and that is said", () =>
+  withTempDirectory(async (folder) => {
+    const path = `${folder}/config/haRole.json`;
+    const load = (id: number, logger = new FakeLogger()) =>
+      new HARoleFile(runtime.fileSystem, folder, logger).load(id);
+    assertEquals(await load(0), null);
+    await open(folder).write(RECORD);
+    assertEquals(await load(0), RECORD);
+    for (const [configured, brokerId] of [[0, 1], [3, 3]] as const) {
+      rmSync(`${path}.bak`);
+      writeFileSync(path, "{");
+      const logger = new FakeLogger();
+      const slave = await load(configured, logger);
+      assertEquals(slave, {
+        role: "SLAVE",
+        brokerId,
+        epoch: 0,
+        promotedAtOffset: 0,
+      });
+      const sentence = logger.lines.at(-1)!;
+      for (const part of [path, `brokerId=${brokerId}`, "ha promote"]) {
+        assert(sentence.includes(part), sentence);
+      }
+      assertEquals(await load(0), slave);
+    }
+  }));
+
 test("a role whose backup cannot be written holds all the same", () =>
   withTempDirectory(async (folder) => {
     const path = `${folder}/config/haRole.json`;

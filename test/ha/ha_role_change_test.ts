@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { RoleChangeRefused } from "../../src/broker/ha_role_change.ts";
+import { RoleChangeRefused } from "../../src/broker/role_change/role_refusal.ts";
 import { eventually } from "../support/eventually.ts";
 import { RawClient } from "../support/raw_client.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
@@ -135,10 +135,13 @@ test("a demoted master keeps aside what only it has, and follows", () =>
     await sends(master, 20);
     await caughtUp(master, slave);
     const { storePathRootDir } = master.controller.options.broker;
-    // The slave is promoted beside the living master, which then takes messages alone.
-    const promoted = await slave.controller.roles.promote({ force: true });
+    // The slave is promoted beside the living master, which takes messages alone meanwhile.
+    const promotion = slave.controller.roles.promote({ force: true });
+    await eventually(async () => (await sends(master, 1))[0] === 11, {
+      message: "the slave is away",
+    });
+    const promoted = await promotion;
     assert(promoted.detail.includes("forced"), promoted.detail);
-    await sends(master, 5);
     assertEquals((await sends(slave, 7)).length, 7);
     const demoted = await master.controller.roles.demote({
       force: true,

@@ -1,5 +1,4 @@
 /** A master that was overtaken while it was away accepts nothing when it comes back. */
-import { readFileSync } from "node:fs";
 import process from "node:process";
 import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -9,6 +8,7 @@ import {
   FailoverBroker,
   hammer,
   inSync,
+  isRemembered,
   sendAll,
 } from "../support/failover_site.ts";
 import { PocketMQProcess } from "../support/pocketmq_process.ts";
@@ -50,15 +50,6 @@ function withPair(
     await old.kill();
     await promoted?.kill();
   });
-}
-
-function isRemembered(by: FailoverBroker, peer: FailoverBroker): boolean {
-  try {
-    return readFileSync(`${by.folder}/config/haPeers.json`, "utf8")
-      .includes(peer.address);
-  } catch {
-    return false;
-  }
 }
 
 async function promote(

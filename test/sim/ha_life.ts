@@ -74,6 +74,7 @@ export function assembleLife(
     ...haStatusProcessors({
       ha: life.ha,
       fence: life.fence,
+      hearRoleChange: () => null,
       haRole: () => ({
         role,
         brokerId: identity.brokerId,
@@ -86,6 +87,7 @@ export function assembleLife(
         maxOffset: store.maxPhyOffset,
         haAddress: identity.haServerAddr,
         slaves: life.fence.slaveAddresses,
+        roleChange: "",
       }),
     }),
   ]);

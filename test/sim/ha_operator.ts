@@ -115,6 +115,7 @@ export class HAOperator {
       maxOffset: life!.store.maxPhyOffset,
       standing: life!.ha.client.standing,
       peers,
+      refusing: [],
       differingTables: null,
       hasStoodStill: false,
       silentSlaves: [],

@@ -1,4 +1,5 @@
 /** A pair of ours that fails over: a master that is lost and comes back, a slave that is promoted. */
+import { readFileSync } from "node:fs";
 import { eventually } from "./eventually.ts";
 import {
   type Finished,
@@ -132,6 +133,19 @@ export async function brokersAt(namesrv: string): Promise<string> {
   return list.stdout;
 }
 
+/** True once `by` has written down where `peer` lives. */
+export function isRemembered(
+  by: FailoverBroker,
+  peer: FailoverBroker,
+): boolean {
+  try {
+    return readFileSync(`${by.folder}/config/haPeers.json`, "utf8")
+      .includes(peer.address);
+  } catch {
+    return false;
+  }
+}
+
 /** Waits until the slave has everything. */
 export async function inSync(master: FailoverBroker): Promise<void> {
   await eventually(async () => {
@@ -139,4 +153,40 @@ export async function inSync(master: FailoverBroker): Promise<void> {
     const [slave] = haConnectionInfo as { diff: number | null }[];
     return inSyncSlaveNums === 1 && slave?.diff === 0;
   }, { timeoutMs: 15_000 });
+}
+
+/** A name server of ours while `run` runs; `folder` takes its files. */
+export async function withNamesrv(
+  folder: string,
+  run: (namesrv: string) => Promise<void>,
+): Promise<void> {
+  const server = await PocketMQProcess.start([
+    "namesrv",
+    "--namesrv-port",
+    "0",
+    "--bind",
+    "127.0.0.1",
+    "--set",
+    `kvConfigPath=${folder}/kvConfig.json`,
+  ]);
+  try {
+    await run(server.address("namesrv"));
+  } finally {
+    await server.stop();
+  }
+}
+
+/** POST /admin/ha/role: the HTTP status, and the body. */
+export async function changeRole(
+  broker: FailoverBroker,
+  change: Record<string, unknown>,
+): Promise<{ status: number; detail: string }> {
+  const admin = broker.process!.address("admin");
+  const answer = await fetch(`http://${admin}/admin/ha/role`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(change),
+  });
+  const { detail } = await answer.json();
+  return { status: answer.status, detail };
 }

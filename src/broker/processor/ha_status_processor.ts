@@ -1,7 +1,7 @@
 /**
  * Replication over remoting: GET_BROKER_HA_STATUS (907), HARuntimeInfo as mqadmin haStatus reads
  * it (reference 7.9), GET_BROKER_EPOCH_CACHE (1007), which only a controller's broker has, and
- * GET_HA_ROLE (31002) between PocketMQ brokers.
+ * GET_HA_ROLE (31002) and ANNOUNCE_ROLE_CHANGE (31004) between PocketMQ brokers.
  */
 import type { HACoordinator } from "../../ha/ha_coordinator.ts";
 import { clientInfoOf } from "../../ha/ha_runtime_info.ts";
@@ -13,6 +13,11 @@ import {
   optionalLong,
   optionalText,
 } from "../../protocol/header/field_reader.ts";
+import {
+  decodeRoleChangeNotice,
+  encodeRoleChangeAnswer,
+  type RoleChangeNotice,
+} from "../../protocol/header/role_change_header.ts";
 import { PocketmqRequestCode } from "../../protocol/pocketmq_request_code.ts";
 import { createResponse } from "../../protocol/remoting_command.ts";
 import { RequestCode } from "../../protocol/request_code.ts";
@@ -28,13 +33,15 @@ export interface HAStatusDeps {
   readonly ha: HACoordinator;
   /** Role, epoch and bounds of the log, as they are now. */
   haRole(): HARoleBody;
+  /** A change of role at another broker of this pair; the objection to it, or null. */
+  hearRoleChange(notice: RoleChangeNotice): string | null;
   /** Learns what the other broker says of itself. */
   readonly fence: { onHint(brokerName: string, epoch: number): void };
 }
 
 /** Processors by request code. */
 export function haStatusProcessors(
-  { fence, ha, haRole }: HAStatusDeps,
+  { fence, ha, haRole, hearRoleChange }: HAStatusDeps,
 ): ProcessorTable {
   return new Map<number, RequestProcessor>([
     [
@@ -53,6 +60,17 @@ export function haStatusProcessors(
         const epoch = optionalLong(extFields, "epoch", 0);
         if (brokerName !== undefined) fence.onHint(brokerName, epoch);
         return bodyResponse(encodeHARole(haRole()));
+      },
+    ],
+    [
+      PocketmqRequestCode.ANNOUNCE_ROLE_CHANGE,
+      (_, { extFields }) => {
+        const objection = hearRoleChange(decodeRoleChangeNotice(extFields));
+        return createResponse(
+          ResponseCode.SUCCESS,
+          null,
+          encodeRoleChangeAnswer(objection),
+        );
       },
     ],
   ]);

@@ -24,6 +24,8 @@ export interface HARoleBody {
   readonly haAddress: string;
   /** Remoting addresses of the slaves that followed this broker since it started. */
   readonly slaves: readonly string[];
+  /** `promotion` or `demotion` while one is under way; else empty. */
+  readonly roleChange: string;
 }
 
 /** The body. */
@@ -44,5 +46,6 @@ export function decodeHARole(bytes: Uint8Array): HARoleBody {
     maxOffset: intField(json, "maxOffset", 0),
     haAddress: textField(json, "haAddress", ""),
     slaves: textArrayField(json, "slaves"),
+    roleChange: textField(json, "roleChange", ""),
   };
 }
