@@ -32,6 +32,8 @@ import { haRoleOf } from "./ha_role_answer.ts";
 import type { HARoleFile, HARoleRecord } from "./ha_role_file.ts";
 import type { RoleChangeBoard } from "./role_change/role_change_board.ts";
 import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
+import { assemblePop } from "./pop/pop_assembly.ts";
+import type { PopService } from "./pop/pop_service.ts";
 import { BrokerProcessors } from "./processor_table.ts";
 import { assembleSchedule } from "./schedule_assembly.ts";
 import type { ScheduleMessageShell } from "./schedule_message_shell.ts";
@@ -85,6 +87,7 @@ export interface RunningBroker {
   readonly metadata: BrokerMetadata;
   readonly fence: HAFence;
   readonly schedule: ScheduleMessageShell;
+  readonly pop: PopService;
 }
 
 /** The options with what only the bound ports and the host can tell. */
@@ -186,6 +189,17 @@ export function assembleBroker(
     address: addresses.storeAddress,
     port: broker.listenPort,
   };
+  const pop = assemblePop(parts, broker, {
+    clock,
+    random,
+    logger,
+    client,
+    ha,
+    fence,
+    gate,
+    storeHost,
+    namesrvAddrs: () => registration.namesrvAddrs,
+  });
   const processors = new BrokerProcessors(
     parts,
     {
@@ -199,6 +213,7 @@ export function assembleBroker(
       metadata,
       fence,
       schedule,
+      pop,
       haRole: () =>
         haRoleOf(
           ha,
@@ -245,6 +260,7 @@ export function assembleBroker(
     neighbours,
     fence,
     schedule,
+    pop,
   };
 }
 

@@ -5,13 +5,14 @@
  * the key is ours. A slice is frozen; a live change builds a new one for `reconfigure`.
  */
 
+import { DEFAULT_POP_OPTIONS, type PopOptions } from "./pop/pop_options.ts";
 import type { SlaveReadEnable } from "./pull_replication.ts";
 
 /** brokerRole. */
 export type BrokerRole = "ASYNC_MASTER" | "SYNC_MASTER" | "SLAVE";
 
 /** Every key of the broker room. */
-export interface BrokerOptions {
+export interface BrokerOptions extends PopOptions {
   /** `host:port` list separated by `;`; empty: registers nowhere. */
   readonly namesrvAddr: string;
   /** Where ports are bound: 0.0.0.0, ::, or one address. */
@@ -159,4 +160,5 @@ export const DEFAULT_BROKER_OPTIONS: BrokerOptions = Object.freeze({
   topicMax: 50_000,
   subscriptionGroupMax: 50_000,
   shutdownDrainMs: 5_000,
+  ...DEFAULT_POP_OPTIONS,
 });

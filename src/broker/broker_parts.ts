@@ -10,12 +10,15 @@ import type { MessageStore } from "../store/message_store.ts";
 import type { BrokerOptions } from "./broker_options.ts";
 import { BrokerStats } from "./broker_stats.ts";
 import { BrokerStatsManager } from "./broker_stats_manager.ts";
+import type { MetadataFile } from "./config_manager.ts";
 import { ConsumerFilterManager } from "./consumer_filter_manager.ts";
 import { ConsumerManager } from "./consumer_manager.ts";
 import { ConsumerOffsetManager } from "./consumer_offset_manager.ts";
 import { DelayOffsetFile } from "./delay_offset_file.ts";
 import { ExecutionTimes } from "./execution_times.ts";
 import { MessageRequestModeFile } from "./message_request_mode_file.ts";
+import { ConsumerOrderInfoManager } from "./pop/consumer_order_info_manager.ts";
+import { PopLongPollingService } from "./pop/pop_long_polling_service.ts";
 import { ProducerManager } from "./producer_manager.ts";
 import { PullRequestHoldService } from "./pull_request_hold_service.ts";
 import { RebalanceLockManager } from "./rebalance_lock_manager.ts";
@@ -43,6 +46,10 @@ export class BrokerParts {
   readonly delayOffsetFile: DelayOffsetFile;
   readonly messageRequestModeFile: MessageRequestModeFile;
   readonly pullRequestHoldService: PullRequestHoldService;
+  readonly popLongPollingService: PopLongPollingService;
+  readonly consumerOrderInfoManager: ConsumerOrderInfoManager;
+  /** Runs before consumerOffset.json is written: what it relies on is durable then. */
+  flushBeforeOffsets: (() => Promise<void>) | null = null;
   readonly resetOffsets = new ResetOffsets();
   readonly brokerStats: BrokerStats;
   readonly brokerStatsManager: BrokerStatsManager;
@@ -78,6 +85,7 @@ export class BrokerParts {
     const delayOffsets = file("delayOffset.json");
     const modes = file("messageRequestMode.json");
     const filters = file("consumerFilter.json");
+    const orderInfo = file("consumerOrderInfo.json");
     this.metadataFiles = [
       topics,
       groups,
@@ -85,6 +93,7 @@ export class BrokerParts {
       delayOffsets,
       modes,
       filters,
+      orderInfo,
       haRole,
     ];
     const maxOffsetInQueue = (topic: string, queueId: number) =>
@@ -99,7 +108,7 @@ export class BrokerParts {
       options,
     );
     this.consumerOffsetManager = new ConsumerOffsetManager(
-      { clock, logger, file: offsets },
+      { clock, logger, file: this.#afterFlush(offsets) },
       options,
       {
         // Positions outlive what an unclean stop makes invisible for a while.
@@ -133,10 +142,16 @@ export class BrokerParts {
       () => messageStore.counters,
       () => this.brokerStatsManager.countsWithoutSystem,
     );
-    this.pullRequestHoldService = new PullRequestHoldService({
-      maxOffsetInQueue,
-      defer: (run) => void Promise.resolve().then(run),
-    }, options);
+    const defer = (run: () => void) => void Promise.resolve().then(run);
+    this.pullRequestHoldService = new PullRequestHoldService(
+      { maxOffsetInQueue, defer },
+      options,
+    );
+    this.popLongPollingService = new PopLongPollingService({ defer }, options);
+    this.consumerOrderInfoManager = new ConsumerOrderInfoManager(
+      { clock, logger, file: orderInfo },
+      options.flushConsumerOffsetInterval,
+    );
   }
 
   /** Reads the files, then makes up for topics that only the store remembers. */
@@ -147,6 +162,7 @@ export class BrokerParts {
     this.delayOffsetFile.load();
     this.messageRequestModeFile.load();
     this.consumerFilterManager.load();
+    this.consumerOrderInfoManager.load();
     // A slave's table is its master's; what the log shows beside it is served from there.
     if (!this.#isSlave) this.#recoverTopics();
   }
@@ -211,6 +227,7 @@ export class BrokerParts {
   onConnectionClosed(connection: RemotingConnection): void {
     this.brokerStatsManager.onChannel("CLOSE");
     this.pullRequestHoldService.onConnectionClosed(connection);
+    this.popLongPollingService.onConnectionClosed(connection);
     this.consumerManager.doChannelCloseEvent(connection);
     this.producerManager.doChannelCloseEvent(connection);
   }
@@ -222,7 +239,21 @@ export class BrokerParts {
       this.subscriptionGroupManager.persist(),
       this.consumerOffsetManager.persist(),
       this.consumerFilterManager.persist(),
+      this.consumerOrderInfoManager.persist(),
     ]);
+  }
+
+  #afterFlush(file: JsonFile): MetadataFile {
+    return {
+      read: (parse) => file.read(parse),
+      get isDegraded() {
+        return file.isDegraded;
+      },
+      write: async (text) => {
+        await this.flushBeforeOffsets?.();
+        await file.write(text);
+      },
+    };
   }
 
   reconfigure(options: BrokerOptions): void {
@@ -234,5 +265,6 @@ export class BrokerParts {
     this.producerManager.reconfigure(options);
     this.rebalanceLockManager.reconfigure(options);
     this.pullRequestHoldService.reconfigure(options);
+    this.popLongPollingService.reconfigure(options);
   }
 }

@@ -206,6 +206,7 @@ export class BrokerRun {
     running.parts.reconfigure(broker);
     running.metadata.reconfigure(broker);
     running.processors.reconfigure(broker, store);
+    running.pop.reconfigure(broker);
     running.registration.reconfigure(broker);
     running.ha.reconfigure(ha);
     running.schedule.reconfigure(broker.flushDelayOffsetInterval);
@@ -290,11 +291,13 @@ export class BrokerRun {
       ha,
       metadata,
       parts,
+      pop,
       processors,
       registration,
       schedule,
     } = this.running;
     schedule.stop();
+    const popped = pop.stop();
     parts.pullRequestHoldService.wakeAll();
     metadata.stop();
     const { logger } = this.#host.ports;
@@ -304,6 +307,7 @@ export class BrokerRun {
     // Time-outs need ticks until the last request is answered.
     await Promise.all([registration.stop(), closeConnections()]);
     await processors.transactions.stop();
+    await popped;
     // After the last put was answered: it may have waited for a slave.
     await ha.stop(HA_DRAIN_MS);
     this.#timer?.cancel();

@@ -20,6 +20,7 @@ import type { BrokerOptions } from "./broker_options.ts";
 import type { BrokerParts } from "./broker_parts.ts";
 import type { HAFence } from "./ha_fence.ts";
 import type { BrokerConfiguration } from "./processor/config_admin_processor.ts";
+import type { PopService } from "./pop/pop_service.ts";
 import { clientManageProcessors } from "./processor/client_manage_processor.ts";
 import { consumerManageProcessors } from "./processor/consumer_manage_processor.ts";
 import { endTransactionProcessors } from "./processor/end_transaction_processor.ts";
@@ -53,6 +54,7 @@ export interface BrokerProcessorsPorts {
   readonly fence: HAFence;
   /** Where delivery of delay levels stands. */
   readonly schedule: { offsets(): DelayOffsets };
+  readonly pop: PopService;
   /** What GET_HA_ROLE answers. */
   haRole(): HARoleBody;
   /** A change of role at another broker; the objection to it, or null. */
@@ -195,6 +197,9 @@ export class BrokerProcessors {
     for (const [code, processor] of transactions) {
       table.set(code, gate.wrap(this.#unfenced(processor)));
     }
+    for (const [code, processor] of this.#ports.pop.processors()) {
+      table.set(code, gate.wrap(this.#masterOnly(processor)));
+    }
     const pull = gate.wrap(this.#pull.process);
     table.set(RequestCode.PULL_MESSAGE, pull);
     table.set(RequestCode.LITE_PULL_MESSAGE, pull);
@@ -275,6 +280,7 @@ export class BrokerProcessors {
     yield* clientManageProcessors(deps);
     yield* consumerManageProcessors({ ...deps, topics: deps.metadata });
     yield* lockProcessors(deps);
+    yield* deps.pop.assignmentProcessors();
     yield* adminProcessorEntries(deps);
   }
 }

@@ -17,6 +17,7 @@ export function tickBroker(
     metadata,
     neighbours,
     parts,
+    pop,
     processors,
     registration,
     schedule,
@@ -27,6 +28,7 @@ export function tickBroker(
   masterWatch.tick();
   parts.tick(nowMs);
   schedule.tick();
+  pop.tick();
   processors.transactions.tick(clock.monotonicMs());
   metadata.tick();
   neighbours.tick();
@@ -36,8 +38,8 @@ export function tickBroker(
 
 /** Whoever waits for messages of a queue is told of each that dispatch lets it see. */
 export function listenToArrivals(
-  { messageStore, pullRequestHoldService }: BrokerParts,
-  metadata: BrokerMetadata,
+  { messageStore, popLongPollingService, pullRequestHoldService }: BrokerParts,
+  metadata: Pick<BrokerMetadata, "onArriving">,
 ): void {
   messageStore.messageArrivingListener = (
     topic,
@@ -51,6 +53,12 @@ export function listenToArrivals(
       topic,
       queueId,
       nextOffset,
+      tagsCode,
+      propertiesText,
+    );
+    popLongPollingService.notifyMessageArriving(
+      topic,
+      queueId,
       tagsCode,
       propertiesText,
     );

@@ -45,6 +45,7 @@ export const MASTER_CODES = [
   RequestCode.DELETE_SUBSCRIPTIONGROUP,
   RequestCode.CLONE_GROUP_OFFSET,
   RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN,
+  RequestCode.SET_MESSAGE_REQUEST_MODE,
 ];
 
 /** Puts them before the processors of `table`. */

@@ -41,8 +41,8 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   consumerOffsetUpdateVersionStep controllerAddr
   controllerHeartBeatTimeoutMills correctLogicMinOffsetForceInterval
   correctLogicMinOffsetSleepInterval dLegerGroup dLegerPeers dLegerSelfId
-  dataReadAheadEnable debugLockEnable defaultMessageRequestMode
-  defaultPopShareQueueNum defaultThreadPoolNums defaultThreadPoolQueueCapacity
+  dataReadAheadEnable debugLockEnable
+  defaultThreadPoolNums defaultThreadPoolQueueCapacity
   delayOffsetUpdateVersionStep deleteCommitLogFilesInterval
   deleteConsumeQueueFilesInterval destroyMapedFileIntervalForcibly
   disableCallbackExecutor disableNettyWorkerGroup disappearTimeAfterStart
@@ -56,7 +56,7 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   enableMixedMessageType enableNetWorkFlowControl
   enableNotifyAfterPopOrderLockRelease enableNotifyBeforePopCalculateLag
   enablePopBatchAck enablePopBufferMerge enablePopLog
-  enablePopMessageThreshold enablePopMetrics enableReconnectForGoAway
+  enablePopMetrics enableReconnectForGoAway
   enableRegisterProducer enableRemotingMetrics enableRequestMetrics
   enableRocksDBLog enableRunningFlagsInFlush enableScheduleAsyncDeliver
   enableScheduleMessageStats enableShutdownGracefully
@@ -71,7 +71,7 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   flushLeastPagesWhenWarmMapedFile forceVerifyPropCRC forwardTimeout
   globalColdReadThreshold haMaxTimeSlaveNotCatchup heartbeatThreadPoolNums
   heartbeatThreadPoolQueueCapacity highSpeedMode initAuthenticationUser
-  initPopOffsetByCheckMsgInMem innerClientAuthenticationCredentials
+  innerClientAuthenticationCredentials
   isScanAvailableNameSrv isolateLogEnable litePullMessageThreadPoolNums
   litePullThreadPoolQueueCapacity loadBalancePollNameServerInterval
   loadBalanceProcessorThreadPoolNums loadBalanceThreadPoolQueueCapacity
@@ -81,7 +81,7 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   mappedFileSizeTimerLog mappedFileSwapEnable mapperFileSizeBatchConsumeQueue
   maxAsyncPutMessageRequests maxBatchDeleteFilesNum maxChecksumRange
   maxConsumeQueueScan maxDelayTime
-  maxLmqConsumeQueueNum maxOffsetMapSize maxPopPollingSize
+  maxLmqConsumeQueueNum maxOffsetMapSize
   maxReconnectIntervalTimeSeconds maxRecoveryCommitlogFiles
   maxSlaveResendLength maxStatsIdleTimeInMinutes maxTopicLength
   memTableFlushIntervalMs metricGrpcExporterIntervalInMills
@@ -90,9 +90,9 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   osPageCacheBusyTimeOutMills popCkMaxBufferSize
   popCkOffsetMaxQueueSize popCkStayBufferTime popCkStayBufferTimeOut
   popConsumerFSServiceInit popConsumerKVServiceEnable popConsumerKVServiceInit
-  popConsumerKVServiceLog popFromRetryProbability popInflightMessageThreshold
+  popConsumerKVServiceLog
   popLongPollingForceNotifyInterval popPollingMapExpireTimeSeconds
-  popPollingMapSize popPollingSize popResponseReturnActualRetryTopic
+  popPollingMapSize
   popReviveMaxAttemptTimes popReviveMaxReturnSizePerRead preferredLeaderId
   printChannelGroups printChannelGroupsMinNum
   processReplyMessageThreadPoolNums productEnvName pullBatchMaxMessageCount
@@ -103,14 +103,14 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   realTimeNotifyConsumerChange realTimePersistRocksDBConfig
   recheckReputOffsetFromCq recoverConcurrently recoverThreadPoolNums
   redeleteHangedFileInterval replicasPerDiskPartition
-  replyThreadPoolQueueCapacity retrieveMessageFromPopRetryTopicV1
-  reviveAckWaitMs reviveInterval reviveMaxSlow reviveQueueNum reviveScanTime
+  replyThreadPoolQueueCapacity
+  reviveAckWaitMs reviveInterval reviveMaxSlow reviveScanTime
   rocketmqHome rocksdbCompressionType rocksdbFlushWalFrequency
   rocksdbWalFileRollingThreshold sampleCountThreshold sampleSteps
   scheduleAsyncDeliverMaxPendingLimit scheduleAsyncDeliverMaxResendNum2Blocked
   searchBcqByCacheEnable sendHeartbeatTimeoutMillis sendMessageThreadPoolNums
   sendThreadPoolQueueCapacity serverAsyncSemaphoreValue
-  serverCallbackExecutorThreads serverLoadBalancerEnable
+  serverCallbackExecutorThreads
   serverNettyWorkerGroupEnable serverOnewaySemaphoreValue
   serverPooledByteBufAllocatorEnable serverSelectorThreads serverSocketBacklog
   serverSocketRcvBufSize serverSocketSndBufSize serverWorkerThreads

@@ -11,6 +11,7 @@ import {
   text,
 } from "./config_key.ts";
 import { host } from "./host_key.ts";
+import { POP_KEYS } from "./pop_keys.ts";
 
 const LIVE = { isLive: true } as const;
 
@@ -217,6 +218,7 @@ export const BROKER_KEYS = {
   ...TOPIC_KEYS,
   ...PERIOD_KEYS,
   ...CLIENT_KEYS,
+  ...POP_KEYS,
 } as const satisfies {
   readonly [P in keyof BrokerOptions]: ConfigKey<BrokerOptions[P]>;
 };

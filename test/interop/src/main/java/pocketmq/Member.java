@@ -12,7 +12,7 @@ import org.apache.rocketmq.common.message.MessageExt;
 
 /**
  * One long-lived member of a group: prints a line for each message, leaves when its input ends.
- * With hold=N it consumes N messages and waits with the next until its input has a line.
+ * With pop=MS it is assigned queues by the broker, and pops where that says so. With hold=N it consumes N messages and waits with the next until its input has a line.
  */
 final class Member {
     private static final int STARTS_MAX = 5;
@@ -62,7 +62,8 @@ final class Member {
         }
     }
 
-    private static DefaultMQPushConsumer consumer(Arguments arguments) throws MQClientException {
+    private static DefaultMQPushConsumer consumer(Arguments arguments)
+            throws MQClientException, ReflectiveOperationException {
         DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(arguments.text("group"));
         consumer.setNamesrvAddr(arguments.text("namesrv"));
         consumer.setInstanceName(arguments.text("instance"));
@@ -72,15 +73,27 @@ final class Member {
         }
         // The client's own default.
         consumer.setPullThresholdForQueue(arguments.number("cache", 1000));
+        if (arguments.number("pop", 0) > 0) {
+            // Methods of 5.x; the invisible time of what it pops is so many milliseconds.
+            call(consumer, "setClientRebalance", boolean.class, false);
+            call(consumer, "setPopInvisibleTime", long.class, (long) arguments.number("pop", 0));
+        }
         int hold = arguments.number("hold", Integer.MAX_VALUE);
         consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
             if (TAKEN.addAndGet(messages.size()) > hold) {
                 waitToGoOn();
             }
             print(messages);
-            return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+            return isToFail(messages.get(0), arguments.text("fails", null))
+                ? ConsumeConcurrentlyStatus.RECONSUME_LATER
+                : ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
         });
         return consumer;
+    }
+
+    private static void call(DefaultMQPushConsumer consumer, String method, Class<?> type, Object value)
+            throws ReflectiveOperationException {
+        DefaultMQPushConsumer.class.getMethod(method, type).invoke(consumer, value);
     }
 
     private static void print(List<MessageExt> messages) {
@@ -93,6 +106,11 @@ final class Member {
             System.out.print(lines);
             System.out.flush();
         }
+    }
+
+    /** With fails=KEY the message with that key is not consumed the first time. */
+    private static boolean isToFail(MessageExt message, String key) {
+        return message.getReconsumeTimes() == 0 && key != null && key.equals(message.getKeys());
     }
 
     private static void waitToGoOn() {

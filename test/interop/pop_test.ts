@@ -1,0 +1,74 @@
+/** Stock push consumers of 5.5.0 that pop: two share a topic, one dies, one message fails once, the broker is killed. */
+import { assert, assertEquals } from "@std/assert";
+import { test } from "node:test";
+import { eventually } from "../support/eventually.ts";
+import { type Site, withSite } from "../support/site.ts";
+import { Member, runDriver } from "./java.ts";
+import { mqadmin } from "./mqadmin.ts";
+
+const VERSION = "5.5.0";
+const TOPIC = "PopTopic";
+const GROUP = "pop-group";
+const COUNT = 200;
+const PATIENT = { timeoutMs: 60_000 };
+
+test("push consumers of 5.5.0 pop what mqadmin switches to POP, over a killed member and a killed broker", async () => {
+  await withSite(async (site) => {
+    await site.createTopic(TOPIC);
+    await switchToPop(site);
+    const [first, second] = ["a", "b"].map((instance) =>
+      new Member(VERSION, [
+        `namesrv=${site.namesrv}`,
+        `topic=${TOPIC}`,
+        `group=${GROUP}`,
+        `instance=${instance}`,
+        "pop=5000",
+        ...(instance === "a" ? ["hold=20"] : ["fails=key150"]),
+      ], site.folder)
+    );
+    try {
+      await eventually(() => first!.started && second!.started, PATIENT);
+      await send(site, 0, COUNT / 2);
+      await eventually(() => first!.deliveries.length === 20, PATIENT);
+      await first!.kill();
+      await site.restart("SIGKILL");
+      await send(site, COUNT / 2, COUNT / 2);
+      const keys = () =>
+        new Set(
+          [...first!.deliveries, ...second!.deliveries].map((it) => it.key),
+        );
+      const failed = () =>
+        second!.deliveries.filter((it) => it.key === "key150").length;
+      await eventually(() => keys().size === COUNT && failed() === 2, PATIENT);
+      console.log(
+        `${first!.deliveries.length} and ${
+          second!.deliveries.length
+        } deliveries`,
+      );
+      const progress = await site.run("group", "lag", GROUP, "--json");
+      console.log(progress.stdout, progress.stderr);
+      assert(second!.deliveries.length < COUNT + 20);
+    } finally {
+      await first!.kill();
+      await second!.kill();
+    }
+  });
+});
+
+async function switchToPop(site: Site): Promise<void> {
+  const [output] = await mqadmin(VERSION, site.folder, [
+    ["setConsumeMode", "-n", site.namesrv, "-b", site.broker, "-t", TOPIC]
+      .concat("-g", GROUP, "-m", "POP", "-q", "0"),
+  ]);
+  assert(output!.includes("success"), output!);
+}
+
+async function send(site: Site, from: number, count: number): Promise<void> {
+  const args = ["send", `namesrv=${site.namesrv}`, `topic=${TOPIC}`];
+  const done = await runDriver(VERSION, [
+    ...args,
+    `from=${from}`,
+    `count=${count}`,
+  ], site.folder);
+  assertEquals(done.result["ok"], count, done.output);
+}
