@@ -98,6 +98,8 @@ export const HAStatusSchema = z.object({
     subscriptionGroups: MetadataSetSchema,
     consumerOffsets: MetadataSetSchema,
     delayOffsets: MetadataSetSchema,
+    /** Users and policies of 5.x. */
+    auth: MetadataSetSchema,
   }).nullable(),
 }).openapi("HAStatus");
 

@@ -198,12 +198,28 @@ const PEER_RULES: readonly (readonly [number, AccessRule])[] = [
   [PocketmqRequestCode.ANNOUNCE_ROLE_CHANGE, cluster(["GET"])],
 ];
 
+/** Users and policies of 5.x. */
+const USER_RULES: readonly (readonly [number, AccessRule])[] = [
+  [RequestCode.AUTH_CREATE_USER, cluster(["UPDATE"])],
+  [RequestCode.AUTH_UPDATE_USER, cluster(["UPDATE"])],
+  [RequestCode.AUTH_DELETE_USER, cluster(["UPDATE"])],
+  [RequestCode.AUTH_GET_USER, cluster(["GET"])],
+  [RequestCode.AUTH_LIST_USER, cluster(["GET"])],
+  [RequestCode.AUTH_CREATE_ACL, cluster(["UPDATE"])],
+  [RequestCode.AUTH_UPDATE_ACL, cluster(["UPDATE"])],
+  [RequestCode.AUTH_DELETE_ACL, cluster(["UPDATE"])],
+  [RequestCode.AUTH_GET_ACL, cluster(["GET"])],
+  [RequestCode.AUTH_LIST_ACL, cluster(["GET"])],
+  [PocketmqRequestCode.GET_ALL_AUTH, cluster(["UPDATE"])],
+];
+
 /** The rules by request code. */
 export const REQUEST_ACCESS: ReadonlyMap<number, AccessRule> = new Map([
   ...CLIENT_RULES,
   ...TABLE_RULES,
   ...TOOL_RULES,
   ...PEER_RULES,
+  ...USER_RULES,
 ]);
 
 /** What a request code without a rule wants. */

@@ -6,10 +6,12 @@
 import type { Clock } from "../io/clock.ts";
 import type { Logger } from "../io/logger.ts";
 import type { TopicConfig } from "../model/topic_config.ts";
+import { ZERO_DATA_VERSION } from "../protocol/body/data_version_body.ts";
 import type { MetadataVersions } from "../protocol/body/metadata_versions.ts";
 import { PocketmqRequestCode } from "../protocol/pocketmq_request_code.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import type {
+  GuardTable,
   RemotingConnection,
   RequestProcessor,
 } from "../remoting/request_processor.ts";
@@ -32,6 +34,8 @@ export interface BrokerMetadataPorts {
   readonly client: OuterClient;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Users and policies; undefined: this broker has none. */
+  readonly auth: GuardTable | undefined;
   isSlave(): boolean;
   /** `host:port` of the master's remoting port; null while none is known. */
   masterAddress(): string | null;
@@ -70,6 +74,7 @@ export class BrokerMetadata {
       delayOffsetFile: parts.delayOffsetFile,
       messageRequestModeFile: parts.messageRequestModeFile,
       messageStore: parts.messageStore,
+      auth: ports.auth,
       topicQueueCleaner: this.#cleaner,
       masterAddress: () => isSlave() ? ports.masterAddress() : null,
       refusal: () => ports.refusal(),
@@ -215,12 +220,13 @@ export class BrokerMetadata {
   }
 
   #versions(): MetadataVersions {
-    const { parts } = this.#ports;
+    const { auth, parts } = this.#ports;
     return {
       topics: parts.topicConfigManager.dataVersion,
       subscriptionGroups: parts.subscriptionGroupManager.dataVersion,
       consumerOffsets: parts.consumerOffsetManager.dataVersion,
       delayOffsets: parts.delayOffsetFile.dataVersion,
+      auth: auth?.dataVersion ?? ZERO_DATA_VERSION,
     };
   }
 }

@@ -336,7 +336,7 @@ export class BrokerRun {
     const { topicConfigManager } = parts;
     table.clear();
     processors.fill(table);
-    ports.guard?.wrap(table);
+    ports.guard?.wrap(table, { isSlave: () => ha.role === "SLAVE" });
     listenToArrivals(parts, metadata);
     topicConfigManager.onChanged = (topic) => {
       registration.onTopicsChanged(topic?.topicName);

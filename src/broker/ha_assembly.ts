@@ -23,7 +23,7 @@ import {
 
 /** Parts by which a slave's tables follow its master's. */
 export function assembleMetadata(
-  { clock, logger }: BrokerPorts,
+  { clock, guard, logger }: BrokerPorts,
   broker: BrokerOptions,
   parts: BrokerParts,
   client: RemotingClient,
@@ -35,6 +35,7 @@ export function assembleMetadata(
     client,
     clock,
     logger: logger.child("metadata"),
+    auth: guard?.table,
     isSlave: () => ha.role === "SLAVE",
     masterAddress: () =>
       metadataAddressOf(masterAddressesOf(ha, ha.haMasterAddress)),

@@ -13,11 +13,13 @@ import {
   objectOf,
 } from "../protocol/body/json_fields.ts";
 import type { MetadataSet } from "../protocol/body/metadata_versions.ts";
+import { PocketmqRequestCode } from "../protocol/pocketmq_request_code.ts";
 import { parseFastjson } from "../protocol/fastjson.ts";
 import { encodeUpdateConsumerOffsetRequestHeader } from "../protocol/header/consumer_offset_header.ts";
 import { createRequest } from "../protocol/remoting_command.ts";
 import { RequestCode, requestCodeName } from "../protocol/request_code.ts";
 import { ResponseCode, responseCodeName } from "../protocol/response_code.ts";
+import type { GuardTable } from "../remoting/request_processor.ts";
 import type { OuterClient } from "./broker_outer_api.ts";
 import type { ConsumerOffsetManager } from "./consumer_offset_manager.ts";
 import type { ConsumerQueueOffset } from "./consumer_offset_merge.ts";
@@ -42,6 +44,8 @@ export interface MetadataCopierPorts {
     readonly replicaLog: DelayOffsetLog;
   };
   readonly topicQueueCleaner: Pick<TopicQueueCleaner, "add">;
+  /** Users and policies; undefined: there are none here. */
+  readonly auth?: GuardTable | undefined;
   /** Why this master must not be followed now, as when the logs differ; null: it may. */
   refusal(): string | null;
 }
@@ -92,6 +96,8 @@ export class MetadataCopier {
         return this.#consumerOffsets(master, isApache);
       case "delayOffsets":
         return this.#delayOffsets(master);
+      case "auth":
+        return this.#auth(master, isApache);
     }
   }
 
@@ -169,6 +175,18 @@ export class MetadataCopier {
       await this.#delayOffsetCopy.take(master, text, maxOffsetOf);
     }
     return delayOffsetFile.dataVersion;
+  }
+
+  /** An Apache broker keeps its users for itself. */
+  async #auth(
+    master: string,
+    isApache: boolean,
+  ): Promise<DataVersion | undefined> {
+    const { auth } = this.#ports;
+    if (auth === undefined || isApache) return auth?.dataVersion;
+    const text = await this.#ask(master, PocketmqRequestCode.GET_ALL_AUTH);
+    await auth.replaceAll(text);
+    return auth.dataVersion;
   }
 
   /** Tells the master where a group stands. */

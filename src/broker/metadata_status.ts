@@ -34,6 +34,7 @@ export class MetadataStatusTable {
     subscriptionGroups: NOTHING,
     consumerOffsets: NOTHING,
     delayOffsets: NOTHING,
+    auth: NOTHING,
   };
 
   /** A snapshot. */

@@ -21,6 +21,7 @@ import {
   type MetadataSet,
   type MetadataVersions,
 } from "../protocol/body/metadata_versions.ts";
+import { ZERO_DATA_VERSION } from "../protocol/body/data_version_body.ts";
 import { PocketmqRequestCode } from "../protocol/pocketmq_request_code.ts";
 import {
   createRequest,
@@ -62,6 +63,7 @@ const TABLE_ERRORS: ReadonlySet<string> = new Set([
   "MasterRefusalError",
   "BodyError",
   "FileError",
+  "AuthError",
 ]);
 
 /** Follows one master. */
@@ -88,6 +90,8 @@ export class SlaveSynchronize {
   #isChangePending = false;
   #isStopped = false;
   #offsetsVersion: DataVersion | undefined;
+  /** Of the master's users, where none are kept here. */
+  #foreignAuth: DataVersion = ZERO_DATA_VERSION;
   readonly #unknownTopics = new Set<string>();
 
   constructor(ports: SlaveSynchronizePorts) {
@@ -241,6 +245,7 @@ export class SlaveSynchronize {
     address: string,
     versions: MetadataVersions | null,
   ): Promise<void> {
+    if (set === "auth" && versions !== null) this.#lookAtUsers(versions.auth);
     const isKnown = versions !== null &&
       isSameVersion(versions[set], this.#known()[set]) &&
       !(set === "consumerOffsets" && this.#ports.consumerOffsetManager.hasOwn);
@@ -261,6 +266,18 @@ export class SlaveSynchronize {
       }
       this.#setFailed(set, sentenceOf(error));
     }
+  }
+
+  /** A slave without access control stands open beside its master. */
+  #lookAtUsers(masters: DataVersion): void {
+    if (this.#ports.auth !== undefined) return;
+    const isNew = isSameVersion(this.#foreignAuth, ZERO_DATA_VERSION) &&
+      !isSameVersion(masters, ZERO_DATA_VERSION);
+    this.#foreignAuth = masters;
+    if (!isNew) return;
+    this.#ports.logger.warn(
+      `Master ${this.#address} has users and policies, which this slave does not ask for: set authenticationEnabled=true here too`,
+    );
   }
 
   /** Asks one of our masters to say when something changes. */
@@ -327,6 +344,7 @@ export class SlaveSynchronize {
       consumerOffsets: this.#offsetsVersion ??
         ports.consumerOffsetManager.dataVersion,
       delayOffsets: ports.delayOffsetFile.dataVersion,
+      auth: ports.auth?.dataVersion ?? this.#foreignAuth,
     };
   }
 

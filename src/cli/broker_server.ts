@@ -1,5 +1,6 @@
 /** BrokerServer: a broker, its admin port and, in `standalone`, its name server; wired and run. */
 import type { AccessControl } from "../auth/access_control.ts";
+import type { UserAccess } from "../auth/users/user_access.ts";
 import { BrokerController } from "../broker/broker_controller.ts";
 import {
   BROKER_PROGRAM_KEYS,
@@ -108,7 +109,7 @@ export async function startBrokerServer(
     },
     reload: () => {
       reloadConfiguration(configuration, parts.load, logger);
-      guard?.reload();
+      if (guard !== undefined && "reload" in guard) guard.reload();
     },
   };
 }
@@ -125,8 +126,16 @@ export interface RunningBroker {
 async function openGuard(
   { runtime }: CliContext,
   { config, logger }: BrokerServerParts,
-): Promise<AccessControl | undefined> {
-  if (!config.slices.acl.aclEnable) return undefined;
+): Promise<AccessControl | UserAccess | undefined> {
+  const { aclEnable, authenticationEnabled } = config.slices.acl;
+  if (authenticationEnabled) {
+    const { openUserAccess } = await import("./open_user_access.ts");
+    return await openUserAccess(
+      { ...runtime, logger: logger.child("auth") },
+      config,
+    );
+  }
+  if (!aclEnable) return undefined;
   const { openAccessControl } = await import("./open_access_control.ts");
   return openAccessControl({ ...runtime, logger: logger.child("acl") }, config);
 }

@@ -4,7 +4,7 @@
  *
  * - `SILENT_KEYS` (own file): thread pools, Netty, memory mapping and the like; nothing is lost.
  * - `UNSUPPORTED_KEYS`: a feature that this version lacks. Each says when it matters, and whether
- *   the start may go on: an open broker is not what `authenticationEnabled=true` asked for.
+ *   the start may go on: a second master is not what `enableControllerMode=true` asked for.
  */
 
 import { keyTable } from "./config_key.ts";
@@ -27,17 +27,12 @@ function warn(harmless: string, sentence: string): UnsupportedKey {
   return { harmless, reaction: "warn", sentence };
 }
 
-const NO_ACCESS_CONTROL =
-  "the users of 5.x are not supported, and without them the ports would be open to everybody; use aclEnable=true with plain_acl.yml";
 const NO_ROCKSDB =
   "only the file store is supported; convert the store with Apache's tools or use storeType=default";
 
 /** Keys of features that are missing. */
 export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> =
   keyTable({
-    authenticationEnabled: refuse("false", NO_ACCESS_CONTROL),
-    authorizationEnabled: refuse("false", NO_ACCESS_CONTROL),
-    migrateAuthFromV1Enabled: refuse("false", NO_ACCESS_CONTROL),
     storeType: refuse("default", NO_ROCKSDB),
     rocksdbCQDoubleWriteEnable: warn(
       "false",

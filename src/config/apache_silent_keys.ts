@@ -11,9 +11,7 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   aclCacheMaxNum aclCacheRefreshSecond adminBrokerThreadPoolNums
   adminBrokerThreadPoolQueueCapacity allowRecallWhenBrokerNotWriteable
   appendAckAsync appendCkAsync asyncLearner asyncSendEnable authConfigPath
-  authenticationMetadataProvider authenticationProvider authenticationStrategy
-  authenticationWhitelist authorizationMetadataProvider authorizationProvider
-  authorizationStrategy authorizationWhitelist autoDeleteUnusedStats
+  autoDeleteUnusedStats
   autoMessageVersionOnTopicLen batchDispatchRequestThreadPoolNums
   bitMapLengthConsumeQueueExt bottomMostCompressionTypeForConsumeQueueStore
   broadcastOffsetExpireMaxSecond broadcastOffsetExpireSecond brokerConfigPath
@@ -70,8 +68,7 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   flushConsumerOffsetHistoryInterval
   flushLeastPagesWhenWarmMapedFile forceVerifyPropCRC forwardTimeout
   globalColdReadThreshold haMaxTimeSlaveNotCatchup heartbeatThreadPoolNums
-  heartbeatThreadPoolQueueCapacity highSpeedMode initAuthenticationUser
-  innerClientAuthenticationCredentials
+  heartbeatThreadPoolQueueCapacity highSpeedMode
   isScanAvailableNameSrv isolateLogEnable litePullMessageThreadPoolNums
   litePullThreadPoolQueueCapacity loadBalancePollNameServerInterval
   loadBalanceProcessorThreadPoolNums loadBalanceThreadPoolQueueCapacity

@@ -13,6 +13,7 @@ import type {
 } from "../remoting/remoting_options.ts";
 import type { MessageStoreOptions } from "../store/store_options.ts";
 import { ACL_KEYS } from "./acl_keys.ts";
+import { AUTH_KEYS, readInnerCredentials } from "./auth_keys.ts";
 import { BROKER_KEYS } from "./broker_keys.ts";
 import { checkBrokerRules } from "./broker_rules.ts";
 import type { ConfigOrigin } from "./config_error.ts";
@@ -48,6 +49,7 @@ export const BROKER_PROGRAM_KEYS = keyTable({
   ...HA_KEYS,
   ...REMOTING_KEYS,
   ...ACL_KEYS,
+  ...AUTH_KEYS,
   ...ADMIN_KEYS,
   ...METRICS_KEYS,
   ...LOG_KEYS,
@@ -64,7 +66,9 @@ export type BrokerValues = ValuesOf<typeof BROKER_PROGRAM_KEYS>;
 export type AdminOptions = ValuesOf<typeof ADMIN_KEYS>;
 export type LogValues = ValuesOf<typeof LOG_KEYS>;
 /** What access control reads. */
-export type AclOptions = Pick<BrokerValues, "aclEnable" | "plainAclFile">;
+export type AclOptions =
+  & Pick<BrokerValues, "aclEnable" | "plainAclFile">
+  & ValuesOf<typeof AUTH_KEYS>;
 
 /** One frozen slice per room. */
 export interface BrokerSlices {
@@ -206,6 +210,7 @@ export function brokerSlices(
       ...credentialsOf(values),
     }),
     acl: Object.freeze({
+      ...sliceOf(AUTH_KEYS, values),
       aclEnable: values.aclEnable,
       plainAclFile: values.plainAclFile,
     }),
@@ -214,11 +219,15 @@ export function brokerSlices(
   });
 }
 
-/** Who signs this broker's requests. */
-function credentialsOf({ accessKey, secretKey }: BrokerValues) {
-  return accessKey === ""
+/** Who signs this broker's requests: 4.x has no key of its own for that, 5.x has. */
+function credentialsOf(
+  { accessKey, innerClientAuthenticationCredentials, secretKey }: BrokerValues,
+) {
+  const inner = readInnerCredentials(innerClientAuthenticationCredentials);
+  const credentials = accessKey === "" ? inner : { accessKey, secretKey };
+  return credentials === undefined
     ? {}
-    : { credentials: Object.freeze({ accessKey, secretKey }) };
+    : { credentials: Object.freeze(credentials) };
 }
 
 /** The values of some keys, frozen. */

@@ -48,6 +48,7 @@ export function checkBrokerRules(values: BrokerValues, origins: Origins): void {
       ),
     );
   }
+  checkAuth(values, refuse);
   checkSizes(values, origins, refuse);
   const { allAckInSyncStateSet, inSyncReplicas, minInSyncReplicas } = values;
   if (minInSyncReplicas > inSyncReplicas && !allAckInSyncStateSet) {
@@ -57,6 +58,36 @@ export function checkBrokerRules(values: BrokerValues, origins: Origins): void {
     );
   }
   throwFirst(errors);
+}
+
+function checkAuth(
+  values: BrokerValues,
+  refuse: (key: keyof BrokerValues & string, hint: string) => void,
+): void {
+  if (values.authorizationEnabled && !values.authenticationEnabled) {
+    refuse(
+      "authorizationEnabled",
+      "set authenticationEnabled=true too: without signatures everybody is who it says",
+    );
+  }
+  if (values.authenticationEnabled && values.aclEnable) {
+    refuse(
+      "authenticationEnabled",
+      "aclEnable=true is set too: take one of both; migrateAuthFromV1Enabled=true makes users of the accounts in plainAclFile",
+    );
+  }
+  if (values.migrateAuthFromV1Enabled && !values.authenticationEnabled) {
+    refuse("migrateAuthFromV1Enabled", "set authenticationEnabled=true too");
+  }
+  if (
+    values.accessKey !== "" &&
+    values.innerClientAuthenticationCredentials !== ""
+  ) {
+    refuse(
+      "accessKey",
+      "innerClientAuthenticationCredentials is set too: take one of both",
+    );
+  }
 }
 
 /** Throws a ConfigError for a change of a running broker that is more than a change of a key. */

@@ -6,6 +6,7 @@
  * - A change is validated as a whole before any of it holds.
  * - Keys that need a restart are written to the file and reported, never half applied.
  */
+import { AUTH_KEYS } from "./auth_keys.ts";
 import { ConfigError, type ConfigOrigin } from "./config_error.ts";
 import type { ConfigKeys, ValuesOf } from "./config_key.ts";
 import { type LoadedConfig, namesByAlias, readKey } from "./config_loader.ts";
@@ -64,6 +65,7 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set([
   "plainAclFile",
   "accessKey",
   "secretKey",
+  ...Object.keys(AUTH_KEYS),
   "adminToken",
   "adminListenAddress",
   "bindAddress",

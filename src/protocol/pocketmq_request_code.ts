@@ -30,4 +30,9 @@ export const PocketmqRequestCode = Object.freeze({
    * RoleChangeNotice. Answer: ext field `objection`, a sentence, where it has to give way.
    */
   ANNOUNCE_ROLE_CHANGE: 31_004,
+  /**
+   * Slave to master: users and policies of 5.x, passwords sealed with the secret of
+   * innerClientAuthenticationCredentials. Body of the answer: `config/auth.json`.
+   */
+  GET_ALL_AUTH: 31_005,
 });

@@ -1,4 +1,5 @@
 /** RequestProcessor: who answers a request code, and what it is told. */
+import type { DataVersion } from "../model/data_version.ts";
 import type { RemotingCommand } from "../protocol/remoting_command.ts";
 import type { SocketAddress } from "../model/socket_address.ts";
 
@@ -35,9 +36,24 @@ export type RequestProcessor = (
   request: RemotingCommand,
 ) => RemotingCommand | Promise<RemotingCommand> | typeof HELD;
 
+/** What a guard knows of the broker behind it. */
+export interface GuardedBroker {
+  isSlave(): boolean;
+}
+
+/** A table of a guard that slaves take over from their master. */
+export interface GuardTable {
+  readonly dataVersion: DataVersion;
+  /** Takes over the master's answer to GET_ALL_AUTH; rejects, and then nothing has changed. */
+  replaceAll(text: string): Promise<void>;
+}
+
 /** Looks at requests before their processors do, and may answer in their place. */
 export interface ProcessorGuard {
-  wrap(table: Map<number, RequestProcessor>): void;
+  /** Users and policies, where requests change them. */
+  readonly table?: GuardTable;
+  /** May add processors of its own. */
+  wrap(table: Map<number, RequestProcessor>, broker: GuardedBroker): void;
   /** Called every 100 ms. */
   tick(): void;
 }

@@ -56,6 +56,7 @@ export class FakeMaster {
         subscriptionGroups: rig.subscriptionGroupManager.dataVersion,
         consumerOffsets: rig.consumerOffsetManager.dataVersion,
         delayOffsets: rig.delayOffsetFile.dataVersion,
+        auth: { stateVersion: 0, timestamp: 0, counter: 0 },
       }),
       () => rig.clock.monotonicMs(),
       (brokerAddr) => void this.slaves.push(brokerAddr),

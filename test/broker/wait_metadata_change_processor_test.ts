@@ -21,6 +21,7 @@ function versions(counter: number): MetadataVersions {
     subscriptionGroups: version(1),
     consumerOffsets: version(counter),
     delayOffsets: version(1),
+    auth: version(1),
   };
 }
 

@@ -51,7 +51,7 @@ test("check-config says what is wrong and where", async () => {
 });
 
 const THREE_WRONG =
-  "listenPort=x\nbrokerName=a\nauthenticationEnabled=true\nfileReservedTime=-1\n";
+  "listenPort=x\nbrokerName=a\nauthenticationEnabled=yes\nfileReservedTime=-1\n";
 
 test("check-config lists everything that is wrong, a line each", async () => {
   const { code, stdout, stderr } = await checked(THREE_WRONG);

@@ -109,7 +109,7 @@ const USAGE_ERRORS: readonly [args: string[], includes: string][] = [
   [["check-config", "/nonexistent.conf"], "/nonexistent.conf"],
   [["broker", "--set", "listenPort"], "key=value"],
   [["broker", "--listen-port", "abc"], "listenPort=abc"],
-  [["standalone", "--set", "authorizationEnabled=true"], "users of 5.x"],
+  [["standalone", "--set", "authorizationEnabled=true"], "signatures"],
   [[...STANDALONE, "--set", "aclEnable=true"], "no such file; write one"],
   [["pair", "--set", "haSyncMode=maybe"], "The master: Cannot use haSyncMode"],
   [["pair", "--set", "nothing"], "key=value"],

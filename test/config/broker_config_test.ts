@@ -188,10 +188,27 @@ const BAD: readonly [file: string, includes: readonly string[]][] = [
   ["brokerRole=SYNC_MASTER\nbrokerId=1", ["brokerId=1", "has brokerId 0"]],
   ["brokerId=1", ["brokerId=1", "has brokerId 0"]],
   ["haSendHeartbeatInterval=30000", ["below haHousekeepingInterval=20000"]],
-  ["authenticationEnabled=true", [
-    "authenticationEnabled=true from broker.conf:1",
-    "open to everybody",
+  ["authorizationEnabled=true", [
+    "authorizationEnabled=true from broker.conf:1",
+    "set authenticationEnabled=true too",
   ]],
+  ["aclEnable=true\nauthenticationEnabled=true", [
+    "aclEnable=true is set too",
+    "migrateAuthFromV1Enabled=true",
+  ]],
+  ["migrateAuthFromV1Enabled=true", ["set authenticationEnabled=true too"]],
+  ["authenticationWhitelist=10,x", ["give request codes", "10,310"]],
+  ["authorizationProvider=com.example.Mine", ["DefaultAuthorizationProvider"]],
+  ["authorizationStrategy=Mine", ["StatelessAuthorizationStrategy"]],
+  ["initAuthenticationUser=rocketmq", ["initAuthenticationUser=***", "JSON"]],
+  ['innerClientAuthenticationCredentials={"accessKey":"a"}', [
+    "innerClientAuthenticationCredentials=***",
+    "JSON",
+  ]],
+  [
+    'accessKey=a\nsecretKey=b\ninnerClientAuthenticationCredentials={"accessKey":"a","secretKey":"b"}',
+    ["take one of both"],
+  ],
   ["aclEnable=on", ["aclEnable=on", "true or false"]],
   ["accessKey=broker-key", ["accessKey=broker-key", "set its secretKey too"]],
   ["secretKey=broker-secret", ["secretKey=***", "set its accessKey too"]],
@@ -249,9 +266,9 @@ test("loadBrokerConfig() names variable and flag in errors", () => {
   assert(fromSet.message.includes("from --set"));
   assertThrows(() => load({ sets: ["listenPort"] }), ConfigError, "key=value");
   assertThrows(
-    () => load({ env: { POCKETMQ_AUTHENTICATION_ENABLED: "true" } }),
+    () => load({ env: { POCKETMQ_AUTHORIZATION_ENABLED: "true" } }),
     ConfigError,
-    "users of 5.x",
+    "from POCKETMQ_AUTHORIZATION_ENABLED",
   );
 });
 
@@ -261,13 +278,33 @@ test("loadBrokerConfig() signs with accessKey, and finds plain_acl.yml in the st
     file:
       "aclEnable=true\nstorePathRootDir=/data/\naccessKey=broker-key\nsecretKey=12345678\n",
   });
-  assertEquals(slices.acl, {
-    aclEnable: true,
-    plainAclFile: "/data/config/plain_acl.yml",
-  });
+  assertEquals(slices.acl.aclEnable, true);
+  assertEquals(slices.acl.plainAclFile, "/data/config/plain_acl.yml");
   assertEquals(slices.remotingClient.credentials, {
     accessKey: "broker-key",
     secretKey: "12345678",
+  });
+});
+
+test("loadBrokerConfig() takes Apache's keys of 5.x's access control", () => {
+  const { slices, warnings } = load({
+    file: `authenticationEnabled = true
+authenticationProvider = org.apache.rocketmq.auth.authentication.provider.DefaultAuthenticationProvider
+authenticationMetadataProvider = org.apache.rocketmq.auth.authentication.provider.LocalAuthenticationMetadataProvider
+authenticationStrategy = org.apache.rocketmq.auth.authentication.strategy.StatefulAuthenticationStrategy
+initAuthenticationUser = {"username":"rocketmq","password":"12345678"}
+innerClientAuthenticationCredentials = {"accessKey":"inner","secretKey":"inner-secret"}
+authorizationEnabled = true
+authorizationProvider = org.apache.rocketmq.auth.authorization.provider.DefaultAuthorizationProvider
+authorizationMetadataProvider = org.apache.rocketmq.auth.authorization.provider.LocalAuthorizationMetadataProvider
+authorizationWhitelist = 10, 310
+userCacheMaxNum = 10
+`,
+  });
+  assertEquals(warnings, []);
+  assertEquals(slices.remotingClient.credentials, {
+    accessKey: "inner",
+    secretKey: "inner-secret",
   });
 });
 

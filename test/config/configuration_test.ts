@@ -67,11 +67,16 @@ test("Configuration.text() lists all keys but secrets", () => {
 
 test("Configuration.text() leaves out secrets of whatever kind, ours or Apache's", () => {
   const { configuration } = open(
-    'accessKey=broker-key\nsecretKey=the-secret-1\ninitAuthenticationUser={"password":"the-secret-2"}\n' +
-      'innerClientAuthenticationCredentials={"secretKey":"the-secret-3"}\nsslPassword=the-secret-4\n',
+    'accessKey=broker-key\nsecretKey=the-secret-1\ninitAuthenticationUser={"username":"root-user","password":"the-secret-2"}\n' +
+      "sslPassword=the-secret-4\n",
   );
   const shown = configuration.text() + JSON.stringify(configuration.entries());
   assert(shown.includes("broker-key") && !shown.includes("the-secret"), shown);
+  const inner = open(
+    'innerClientAuthenticationCredentials={"accessKey":"inner","secretKey":"the-secret-3"}\n',
+  ).configuration;
+  const text = inner.text() + JSON.stringify(inner.entries());
+  assert(!text.includes("the-secret"), text);
 });
 
 test("Configuration.entries() masks secrets and shows origins", () => {

@@ -10,6 +10,7 @@ export const METADATA_SETS = [
   "subscriptionGroups",
   "consumerOffsets",
   "delayOffsets",
+  "auth",
 ] as const;
 
 /** One of them. */
@@ -47,5 +48,6 @@ export function decodeMetadataVersions(bytes: Uint8Array): MetadataVersions {
     subscriptionGroups: version("subscriptionGroups"),
     consumerOffsets: version("consumerOffsets"),
     delayOffsets: version("delayOffsets"),
+    auth: version("auth"),
   };
 }
