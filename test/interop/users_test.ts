@@ -3,8 +3,11 @@ import { assert, assertEquals } from "@std/assert";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { ApacheBroker } from "./apache_broker.ts";
-import { ApacheNamesrv } from "./apache_namesrv.ts";
-import { type InteropSite, withInteropSite } from "./interop_site.ts";
+import {
+  type InteropSite,
+  startNamesrv,
+  withInteropSite,
+} from "./interop_site.ts";
 import { runDriver } from "./java.ts";
 import { mqadmin } from "./mqadmin.ts";
 import { comparison } from "./mqadmin_compare.ts";
@@ -44,15 +47,13 @@ interface Cluster {
 async function clusters(site: InteropSite): Promise<[Cluster, Cluster]> {
   const start = async (kind: "apache" | "ours"): Promise<Cluster> => {
     const folder = `${site.folder}/${kind}`;
-    const namesrv = await site.own(
-      ApacheNamesrv.start({ version: VERSION, folder: `${folder}-namesrv` }),
-    );
-    const options = { folder, namesrv: namesrv.address, settings: SETTINGS };
+    const namesrv = await startNamesrv(site);
+    const options = { folder, namesrv, settings: SETTINGS };
     const broker = kind === "ours"
       ? await site.own(OurBroker.start(options))
       : await site.own(ApacheBroker.start({ ...options, version: VERSION }));
-    await site.registered(namesrv.address, broker.address);
-    return { namesrv: namesrv.address, broker: broker.address, folder };
+    await site.registered(namesrv, broker.address);
+    return { namesrv, broker: broker.address, folder };
   };
   return await Promise.all([start("apache"), start("ours")]);
 }
@@ -191,9 +192,10 @@ function shownBy(
 test("users and policies of 5.5.0: mqadmin prints the same as of Apache's broker, and clients may the same", async () => {
   await withInteropSite(async (site) => {
     const both = await clusters(site);
-    const printed = await Promise.all(
-      both.map((it) => administer(it, ROOT, sequence(it))),
-    );
+    const printed: string[][] = [];
+    for (const it of both) {
+      printed.push(await administer(it, ROOT, sequence(it)));
+    }
     const [apache, ours] = printed.map((it, at) =>
       shownBy(it, sequence(both[at]!))
     );
@@ -206,7 +208,7 @@ test("users and policies of 5.5.0: mqadmin prints the same as of Apache's broker
     }
     const [atApache, atOurs] = await Promise.all(
       both.map((it) =>
-        runDriver("5.5.0", ["acl", `namesrv=${it.namesrv}`], it.folder)
+        runDriver(VERSION, ["acl", `namesrv=${it.namesrv}`], it.folder)
       ),
     );
     assertEquals(atOurs!.result, atApache!.result, atOurs!.output);
