@@ -8,6 +8,7 @@ import type { Logger } from "../io/logger.ts";
 import type { Network } from "../io/network.ts";
 import type { Random } from "../io/random.ts";
 import { MessageClientIDSetter } from "../model/message_client_id_setter.ts";
+import type { ServerTls, TlsSource } from "../remoting/entrance/tls_ports.ts";
 import type { RemotingClient } from "../remoting/remoting_client.ts";
 import type {
   RemotingClientOptions,
@@ -51,6 +52,10 @@ export interface BrokerPorts {
   readonly configuration: BrokerConfiguration;
   /** Access control; absent: everybody may everything. */
   readonly guard?: ProcessorGuard | undefined;
+  /** Of accepted connections; absent: they are plain. */
+  readonly serverTls?: ServerTls | undefined;
+  /** Of own connections; absent: they are plain. */
+  readonly clientTls?: TlsSource | undefined;
 }
 
 /** One slice per room. */

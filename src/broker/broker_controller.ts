@@ -73,10 +73,10 @@ export class BrokerController {
       configuredBrokerId: options.broker.brokerId,
       restart: (changes, between) => this.restart(changes, between),
     });
-    const { clock } = ports;
+    const { clock, serverTls } = ports;
     const logger = ports.logger.child("remoting");
     this.#server = new RemotingServer(
-      { network: this.#network, clock, logger },
+      { network: this.#network, clock, logger, serverTls },
       options.remotingServer,
       this.#table,
       {

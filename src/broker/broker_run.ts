@@ -82,9 +82,9 @@ export class BrokerRun {
     configured: BrokerControllerOptions,
     changes: RestartChanges,
   ): Promise<BrokerRun> {
-    const { clock, fileSystem, logger, network } = host.ports;
+    const { clientTls, clock, fileSystem, logger, network } = host.ports;
     const client = new RemotingClient(
-      { network, clock, logger: logger.child("remoting") },
+      { network, clock, logger: logger.child("remoting"), clientTls },
       configured.remotingClient,
     );
     const haRoleFile = new HARoleFile(

@@ -13,6 +13,7 @@ import {
   DEFAULT_REMOTING_CLIENT_OPTIONS,
   type RemotingClientOptions,
 } from "../remoting/remoting_options.ts";
+import type { TlsSource } from "../remoting/entrance/tls_ports.ts";
 import type { ServerListener } from "./serve.ts";
 
 const TICK_MS = 100;
@@ -22,6 +23,8 @@ export interface AdvertisedCheckPorts {
   readonly network: Network;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Of a server that takes TLS only. */
+  readonly clientTls?: TlsSource | undefined;
 }
 
 /** Asks over the advertised address and logs one line. Never rejects. */

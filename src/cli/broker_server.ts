@@ -14,6 +14,7 @@ import type { NamesrvController } from "../namesrv/namesrv_controller.ts";
 import { checkAdvertised } from "./advertised_check.ts";
 import type { CliContext } from "./cli_context.ts";
 import { readTextFile, replaceTextFile } from "./files.ts";
+import type { ProcessTls } from "./process_tls.ts";
 import { reloadConfiguration } from "./reload.ts";
 import type { RunningServer, ServerListener } from "./serve.ts";
 import type { MetricsServer } from "./metrics_server.ts";
@@ -35,6 +36,7 @@ export interface BrokerServerParts {
   readonly configFile: string | undefined;
   /** The name server in this process. */
   readonly namesrv: NamesrvController | undefined;
+  readonly tls: ProcessTls;
 }
 
 /** How often a start looks whether its own name server knows the broker. */
@@ -48,7 +50,7 @@ export async function startBrokerServer(
   context: CliContext,
   parts: BrokerServerParts,
 ): Promise<RunningServer> {
-  const { config, inForce = (values) => values, logger, namesrv } = parts;
+  const { config, inForce = (values) => values, logger, namesrv, tls } = parts;
   const configuration = configurationOf(context, parts);
   const guard = await openGuard(context, parts);
   const broker = new BrokerController(
@@ -57,6 +59,8 @@ export async function startBrokerServer(
       logger: logger.child("broker"),
       configuration,
       guard,
+      serverTls: tls.server,
+      clientTls: tls.client,
     },
     config.slices,
   );
@@ -94,7 +98,11 @@ export async function startBrokerServer(
   ];
   warnOfStrangers(logger, listeners);
   void checkAdvertised(
-    { ...context.runtime, logger: logger.child("ports") },
+    {
+      ...context.runtime,
+      logger: logger.child("ports"),
+      clientTls: tls.own,
+    },
     broker.identity.brokerName,
     listeners,
     config.slices.remotingClient,
@@ -110,6 +118,7 @@ export async function startBrokerServer(
     reload: () => {
       reloadConfiguration(configuration, parts.load, logger);
       if (guard !== undefined && "reload" in guard) guard.reload();
+      tls.reload();
     },
   };
 }

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { ConfigError } from "../config/config_error.ts";
 import { type CliContext, printLine, printWarning } from "./cli_context.ts";
 import { collect, commandOf, type ServerFlags, withJson } from "./options.ts";
+import type { TlsConfig } from "./process_tls.ts";
 
 interface CheckConfigFlags {
   readonly as: "broker" | "standalone" | "namesrv";
@@ -83,13 +84,25 @@ async function loaded(
 ) {
   try {
     const server: ServerFlags = { config: file, set: flags.set };
-    return flags.as === "namesrv"
+    const checked = flags.as === "namesrv"
       ? await namesrvConfig(context, server)
       : await brokerConfig(context, server, flags.as);
+    await checkTls(context, checked.config);
+    return checked;
   } catch (error) {
     if (error instanceof ConfigError) return error;
     throw error;
   }
+}
+
+/** Certificates and keys are looked at, too. Throws ConfigError. */
+async function checkTls(
+  { runtime }: CliContext,
+  config: TlsConfig,
+): Promise<void> {
+  const { openProcessTls } = await import("./process_tls.ts");
+  const warnings = runtime.openLogger({ level: "warn", format: "text" });
+  (await openProcessTls(runtime, config, warnings.child("tls"))).close();
 }
 
 /** One line each on standard error, or one JSON object. */

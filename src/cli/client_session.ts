@@ -10,6 +10,7 @@ import { environmentNameOf } from "../config/config_sources.ts";
 import { isHostPort } from "../model/host_port.ts";
 import type { CliContext } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
+import { clientTlsOf } from "./client_tls.ts";
 import { credentialsOf } from "./credentials.ts";
 import type { ClientFlags } from "./options.ts";
 
@@ -45,12 +46,15 @@ export async function withClient<T>(
 ): Promise<T> {
   const { runtime } = context;
   const credentials = await credentialsOf(context, flags);
+  // A consumer that is refused again and again must not just be silent.
+  const logger = runtime.openLogger({ level: "warn", format: "text" })
+    .child("client");
+  const clientTls = await clientTlsOf(context, flags, logger);
   const instance = new MQClientInstance(
     {
       ...runtime,
-      // A consumer that is refused again and again must not just be silent.
-      logger: runtime.openLogger({ level: "warn", format: "text" })
-        .child("client"),
+      logger,
+      clientTls,
     },
     {
       ...DEFAULT_CLIENT_OPTIONS,

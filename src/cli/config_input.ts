@@ -6,8 +6,10 @@ import {
   type ConfigFile,
   type ConfigInput,
   type ConfigSetting,
+  mergeSources,
   parseSetting,
 } from "../config/config_sources.ts";
+import { TLS_CONFIG_FILE } from "../config/tls_keys.ts";
 import type { CliContext } from "./cli_context.ts";
 import type { ServerFlags } from "./options.ts";
 
@@ -63,29 +65,63 @@ function inputOf(
     if (typeof value === "string") settings.push({ key, value, label });
   }
   const { env } = context.process;
-  return flags.config === undefined
-    ? { env, settings }
-    : { file: readConfigFile(context, flags.config), env, settings };
+  return withTlsFile(
+    context,
+    flags.config === undefined
+      ? { env, settings }
+      : { file: readConfigFile(context, flags.config), env, settings },
+  );
 }
 
-/** Throws ConfigError when the file cannot be read. */
-export function readConfigFile(context: CliContext, path: string): ConfigFile {
-  return { name: path, text: textOf(path, readBytes(context, path)) };
+/** Adds what tls.config.file names, or Apache's usual one where it exists. Throws ConfigError. */
+export function withTlsFile(
+  context: CliContext,
+  input: ConfigInput,
+): ConfigInput {
+  const key = "tls.config.file";
+  const named = mergeSources(input, (it) => it, [key]).values.get(key)?.text
+    .trim();
+  if (!named && !existsInFull(context, TLS_CONFIG_FILE)) return input;
+  return {
+    ...input,
+    tlsFile: readConfigFile(context, named || TLS_CONFIG_FILE, key),
+  };
 }
 
-function readBytes({ process }: CliContext, path: string): Uint8Array {
+function existsInFull({ runtime }: CliContext, path: string): boolean {
+  try {
+    return runtime.fileSystem.stat(path)?.isDirectory === false;
+  } catch {
+    return false; // Nobody asked for it.
+  }
+}
+
+/** Throws ConfigError, about `key`, when the file cannot be read. */
+export function readConfigFile(
+  context: CliContext,
+  path: string,
+  key = "--config",
+): ConfigFile {
+  return { name: path, text: textOf(path, readBytes(context, path, key), key) };
+}
+
+function readBytes(
+  { process }: CliContext,
+  path: string,
+  key: string,
+): Uint8Array {
   try {
     const { bytes, isRegular } = process.readInput(path, CONFIG_SIZE_MAX);
     if (isRegular) return bytes;
     throw new ConfigError(
-      "--config",
+      key,
       path,
       "it is no regular file, and cannot be read again or written; name one",
     );
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     throw new ConfigError(
-      "--config",
+      key,
       path,
       error.kind === "not-found"
         ? "there is no such file; name one that exists"
@@ -95,7 +131,7 @@ function readBytes({ process }: CliContext, path: string): Uint8Array {
 }
 
 /** Only tabs and line ends are expected of the control characters. */
-function textOf(path: string, bytes: Uint8Array): string {
+function textOf(path: string, bytes: Uint8Array, key: string): string {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (!/(?![\t\n\f\r])\p{Cc}/u.test(text)) return text;
@@ -103,7 +139,7 @@ function textOf(path: string, bytes: Uint8Array): string {
     // Not in UTF-8: as below.
   }
   throw new ConfigError(
-    "--config",
+    key,
     path,
     "it is no text in UTF-8; name a properties file, or save it as UTF-8",
   );

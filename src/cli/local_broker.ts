@@ -92,7 +92,12 @@ export class LocalBroker {
     const { context, parts } = this.#running;
     const { clock, network } = context.runtime;
     const client = new RemotingClient(
-      { network, clock, logger: parts.logger.child("admin") },
+      {
+        network,
+        clock,
+        logger: parts.logger.child("admin"),
+        clientTls: parts.tls.own,
+      },
       parts.config.slices.remotingClient,
     );
     this.#timer = clock.every(TICK_MS, () => client.tick(clock.nowMs()));

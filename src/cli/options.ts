@@ -5,6 +5,8 @@ import { Command, InvalidArgumentError } from "commander";
 export interface ClientFlags {
   readonly namesrv?: string;
   readonly credentials?: string;
+  readonly tls?: boolean;
+  readonly tlsConfig?: string;
   readonly json?: boolean;
 }
 
@@ -63,6 +65,11 @@ export function withClientFlags(command: Command): Command {
       .option(
         "--credentials <file>",
         "accessKey and secretKey, as Apache's tools.yml (else POCKETMQ_ACCESS_KEY and POCKETMQ_SECRET_KEY)",
+      )
+      .option("--tls", "encrypt connections (else POCKETMQ_USE_TLS)")
+      .option(
+        "--tls-config <file>",
+        "encrypt as the tls.client. keys of a file say, as Apache's tls.properties",
       ),
   );
 }

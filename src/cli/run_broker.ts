@@ -4,6 +4,7 @@ import { startBrokerServer } from "./broker_server.ts";
 import type { CliContext } from "./cli_context.ts";
 import { brokerInput, hostFacts } from "./config_input.ts";
 import type { ServerFlags } from "./options.ts";
+import { openProcessTls } from "./process_tls.ts";
 import { serve } from "./serve.ts";
 import { logConfigWarnings, serverLogger } from "./server_logger.ts";
 
@@ -21,7 +22,7 @@ export function runBroker(
       "apache",
       hostFacts(context),
     );
-  return serve(context, flags.json === true, () => {
+  return serve(context, flags.json === true, async () => {
     const config = load();
     const logger = serverLogger(context, config.slices.log);
     const isAlone = config.values.namesrvAddr === "";
@@ -29,12 +30,25 @@ export function runBroker(
       ...config.warnings,
       ...(isAlone ? [NO_NAMESRV] : []),
     ]);
-    return startBrokerServer(context, {
+    const tls = await openProcessTls(
+      context.runtime,
+      config,
+      logger.child("tls"),
+    );
+    const server = await startBrokerServer(context, {
       config,
       logger,
       load,
       configFile: flags.config,
       namesrv: undefined,
+      tls,
     });
+    return {
+      ...server,
+      stop: async () => {
+        await server.stop();
+        tls.close();
+      },
+    };
   });
 }

@@ -16,6 +16,7 @@ import { hostFacts, namesrvInput } from "./config_input.ts";
 import { hostPort } from "./host_port.ts";
 import { listening } from "./listen_error.ts";
 import type { ServerFlags } from "./options.ts";
+import { openProcessTls, type ProcessTls } from "./process_tls.ts";
 import { reloadConfiguration } from "./reload.ts";
 import { type RunningServer, serve, type ServerListener } from "./serve.ts";
 import {
@@ -46,12 +47,18 @@ async function start(
   const logger = serverLogger(context, config.slices.log);
   logConfigWarnings(logger, config.warnings);
   const { namesrv, remotingServer } = config.slices;
+  const tls = await openProcessTls(
+    context.runtime,
+    config,
+    logger.child("tls"),
+  );
   const controller = await startNamesrv(
     context,
     logger,
     namesrv,
     remotingServer,
     "listenPort",
+    tls,
   );
   const configuration = new Configuration(
     NAMESRV_PROGRAM_KEYS,
@@ -65,8 +72,14 @@ async function start(
   warnOfStrangers(logger, listeners);
   return {
     listeners,
-    stop: () => controller.stop(),
-    reload: () => reloadConfiguration(configuration, load, logger),
+    stop: async () => {
+      await controller.stop();
+      tls.close();
+    },
+    reload: () => {
+      reloadConfiguration(configuration, load, logger);
+      tls.reload();
+    },
   };
 }
 
@@ -77,6 +90,7 @@ export async function startNamesrv(
   options: NamesrvOptions,
   remoting: RemotingServerOptions,
   portKey: string,
+  tls: ProcessTls,
 ): Promise<NamesrvController> {
   const { clock, fileSystem, network } = context.runtime;
   const namesrvLogger = logger.child("namesrv");
@@ -85,6 +99,8 @@ export async function startNamesrv(
       network,
       clock,
       logger: namesrvLogger,
+      serverTls: tls.server,
+      clientTls: tls.client,
       openJsonFile: (path) => new JsonFile(fileSystem, path, namesrvLogger),
     },
     options,

@@ -12,6 +12,7 @@ import type { CliContext } from "./cli_context.ts";
 import { brokerInput, hostFacts } from "./config_input.ts";
 import { hostPort, reachable } from "./host_port.ts";
 import type { ServerFlags } from "./options.ts";
+import { openProcessTls, type ProcessTls } from "./process_tls.ts";
 import { startNamesrv } from "./run_namesrv.ts";
 import { type RunningServer, serve } from "./serve.ts";
 import { logConfigWarnings, serverLogger } from "./server_logger.ts";
@@ -42,7 +43,12 @@ async function start(
   const config = load();
   const logger = serverLogger(context, config.slices.log);
   logConfigWarnings(logger, config.warnings);
-  const namesrv = await startOwnNamesrv(context, logger, config);
+  const tls = await openProcessTls(
+    context.runtime,
+    config,
+    logger.child("tls"),
+  );
+  const namesrv = await startOwnNamesrv(context, logger, config, tls);
   try {
     const server = await startBrokerServer(context, {
       config: registeredAt(config, namesrv),
@@ -51,6 +57,7 @@ async function start(
       inForce: (values) => withNamesrv(values, namesrv),
       configFile: flags.config,
       namesrv,
+      tls,
     });
     return {
       ...server,
@@ -58,6 +65,7 @@ async function start(
       stop: async () => {
         await server.stop();
         await namesrv.stop();
+        tls.close();
       },
     };
   } catch (error) {
@@ -70,6 +78,7 @@ function startOwnNamesrv(
   context: CliContext,
   logger: Logger,
   { slices, values }: BrokerConfig,
+  tls: ProcessTls,
 ): Promise<NamesrvController> {
   return startNamesrv(
     context,
@@ -82,6 +91,7 @@ function startOwnNamesrv(
     },
     slices.remotingServer,
     "namesrvListenPort",
+    tls,
   );
 }
 

@@ -17,6 +17,7 @@ import {
 } from "../protocol/remoting_command.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
+import type { TlsSource } from "../remoting/entrance/tls_ports.ts";
 import { RemotingClient } from "../remoting/remoting_client.ts";
 import type { RequestProcessor } from "../remoting/request_processor.ts";
 import { type ClientOptions, namesrvAddrsOf } from "./client_options.ts";
@@ -30,6 +31,8 @@ export interface ClientPorts {
   readonly random: Random;
   readonly logger: Logger;
   readonly host: Pick<Host, "pid" | "addresses">;
+  /** Absent: connections are plain. */
+  readonly clientTls?: TlsSource | undefined;
 }
 
 /** One producer or consumer of the instance. */

@@ -56,7 +56,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> =
       "one commit log folder is supported; move the files together",
     ),
     storePathDLedgerCommitLog: refuse("", "DLedger is not supported"),
-    useTLS: warn("false", "TLS is not supported yet"),
     enableSlaveActingMaster: warn("false", "it is not supported"),
     enableRemoteEscape: warn("false", "it is not supported"),
     duplicationEnable: warn("false", "it is not supported"),

@@ -41,6 +41,7 @@ import {
   serverConnections,
 } from "./remoting_keys.ts";
 import { STORE_KEYS, storeOpenFiles } from "./store_keys.ts";
+import { TLS_KEYS, type TlsValues, useTlsOf } from "./tls_keys.ts";
 
 /** All keys of `broker`, and `namesrvListenPort` of `standalone`. */
 export const BROKER_PROGRAM_KEYS = keyTable({
@@ -48,6 +49,7 @@ export const BROKER_PROGRAM_KEYS = keyTable({
   ...STORE_KEYS,
   ...HA_KEYS,
   ...REMOTING_KEYS,
+  ...TLS_KEYS,
   ...ACL_KEYS,
   ...AUTH_KEYS,
   ...ADMIN_KEYS,
@@ -77,6 +79,7 @@ export interface BrokerSlices {
   readonly ha: HAOptions;
   readonly remotingServer: RemotingServerOptions;
   readonly remotingClient: RemotingClientOptions;
+  readonly tls: TlsValues;
   readonly acl: AclOptions;
   readonly admin: AdminOptions;
   readonly log: LogValues;
@@ -145,7 +148,7 @@ export function loadBrokerConfig(
         origin: { kind: "environment", label: "NAMESRV_ADDR" },
       });
     }
-    checkBrokerRules(withDerived(values), origins);
+    checkBrokerRules(withDerived(values, origins), origins);
   };
   const loaded = loadConfig(BROKER_PROGRAM_KEYS, input, {
     storePathRootDir: `${host.homeDirectory}/store`,
@@ -160,7 +163,7 @@ export function loadBrokerConfig(
     ...(profile === "standalone" ? STANDALONE_DEFAULTS : {}),
     ...adopted,
   }, check);
-  const values = withDerived(loaded.values);
+  const values = withDerived(loaded.values, loaded.origins);
   return {
     ...loaded,
     values,
@@ -168,13 +171,17 @@ export function loadBrokerConfig(
   };
 }
 
-/** Folders that follow from the root. */
-function withDerived(values: BrokerValues): BrokerValues {
+/** Folders that follow from the root, and `useTLS` from the server's mode. */
+function withDerived(
+  values: BrokerValues,
+  origins: BrokerConfig["origins"],
+): BrokerValues {
   const root = values.storePathRootDir.replace(/(.)\/+$/, "$1");
   return Object.freeze({
     ...values,
     storePathRootDir: root,
     storePathCommitLog: values.storePathCommitLog || `${root}/commitlog`,
+    useTLS: useTlsOf(values, origins),
     plainAclFile: values.plainAclFile || `${root}/config/plain_acl.yml`,
   });
 }
@@ -209,6 +216,7 @@ export function brokerSlices(
       ...remotingClientOptionsOf(values),
       ...credentialsOf(values),
     }),
+    tls: sliceOf(TLS_KEYS, values),
     acl: Object.freeze({
       ...sliceOf(AUTH_KEYS, values),
       aclEnable: values.aclEnable,

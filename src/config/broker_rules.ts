@@ -2,6 +2,7 @@
 import { withArticle } from "../base/article.ts";
 import type { BrokerValues } from "./broker_config.ts";
 import { ConfigError, type ConfigOrigin, throwFirst } from "./config_error.ts";
+import { tlsErrors } from "./tls_keys.ts";
 
 type Origins = Readonly<Record<string, ConfigOrigin>>;
 
@@ -50,6 +51,7 @@ export function checkBrokerRules(values: BrokerValues, origins: Origins): void {
   }
   checkAuth(values, refuse);
   checkSizes(values, origins, refuse);
+  errors.push(...tlsErrors(values, origins));
   const { allAckInSyncStateSet, inSyncReplicas, minInSyncReplicas } = values;
   if (minInSyncReplicas > inSyncReplicas && !allAckInSyncStateSet) {
     refuse(

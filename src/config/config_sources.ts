@@ -2,7 +2,8 @@
  * Sources of configuration, from weak to strong: default, file, environment, flags.
  *
  * `POCKETMQ_` + UPPER_SNAKE of a key is its variable: `haListenPort` is
- * `POCKETMQ_HA_LISTEN_PORT`, `brokerIP1` is `POCKETMQ_BROKER_IP1`.
+ * `POCKETMQ_HA_LISTEN_PORT`, `brokerIP1` is `POCKETMQ_BROKER_IP1`, `tls.server.keyPath` is
+ * `POCKETMQ_TLS_SERVER_KEY_PATH`.
  */
 import { ConfigError, type ConfigOrigin } from "./config_error.ts";
 import { parseProperties, type PropertyEntry } from "./properties.ts";
@@ -24,6 +25,8 @@ export interface ConfigSetting {
 /** What one program was given. */
 export interface ConfigInput {
   readonly file?: ConfigFile;
+  /** Read after `file`: only its keys that begin as these. */
+  readonly tlsFile?: ConfigFile;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly settings: readonly ConfigSetting[];
 }
@@ -55,7 +58,7 @@ export function parseSetting(argument: string): ConfigSetting {
 
 /** `haListenPort` → `POCKETMQ_HA_LISTEN_PORT`. */
 export function environmentNameOf(key: string): string {
-  const snake = key
+  const snake = key.replaceAll(".", "_")
     .replace(/([a-z\d])([A-Z])/g, "$1_$2")
     .replace(/([A-Z])([A-Z][a-z])/g, "$1_$2");
   return `POCKETMQ_${snake.toUpperCase()}`;
@@ -72,9 +75,8 @@ export function mergeSources(
 ): RawConfig {
   const values = new Map<string, RawValue>();
   const warnings: string[] = [];
-  for (const entry of fileEntries(input.file)) {
+  for (const { entry, label } of allFileEntries(input)) {
     const key = nameOf(entry.key);
-    const label = `${input.file!.name}:${entry.line}`;
     const before = values.get(key);
     if (before !== undefined && before.text !== entry.value) {
       warnings.push(
@@ -101,13 +103,32 @@ export function mergeSources(
   return { values, warnings };
 }
 
-function fileEntries(file: ConfigFile | undefined): PropertyEntry[] {
+interface LabelledEntry {
+  readonly entry: PropertyEntry;
+  readonly label: string;
+}
+
+function allFileEntries({ file, tlsFile }: ConfigInput): LabelledEntry[] {
+  return [
+    ...fileEntries(file, "--config"),
+    ...fileEntries(tlsFile, "tls.config.file")
+      .filter(({ entry }) => entry.key.startsWith("tls.")),
+  ];
+}
+
+function fileEntries(
+  file: ConfigFile | undefined,
+  key: string,
+): LabelledEntry[] {
   if (file === undefined) return [];
   try {
-    return parseProperties(file.text);
+    return parseProperties(file.text).map((entry) => ({
+      entry,
+      label: `${file.name}:${entry.line}`,
+    }));
   } catch (error) {
     throw new ConfigError(
-      "--config",
+      key,
       file.name,
       `it is no properties file (${
         error instanceof Error ? error.message : error

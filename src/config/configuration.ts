@@ -15,6 +15,7 @@ import {
   type ConfigurationEntry,
 } from "./configuration_entry.ts";
 import { updateProperties } from "./properties.ts";
+import { TLS_KEY_NAMES } from "./tls_keys.ts";
 
 const LIVE_ORIGIN: ConfigOrigin = {
   kind: "live",
@@ -70,6 +71,8 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set([
   "adminListenAddress",
   "bindAddress",
   "haAllowedPeers",
+  "proxyProtocolPeers",
+  ...TLS_KEY_NAMES,
   "configBlackList",
   "brokerConfigPath",
   "configStorePath",
@@ -81,7 +84,6 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set([
 /** What is not done here, and what 4.9's `mqadmin exportConfigs` cannot do without. */
 const ALWAYS_SHOWN: readonly (readonly [string, string])[] = [
   ["filterServerNums", "0"],
-  ["useTLS", "false"],
 ];
 
 /** Of keys that nobody here reads: initAuthenticationUser and the like hold passwords. */

@@ -15,6 +15,7 @@ import {
 import { loadConfig, type LoadedConfig } from "./config_loader.ts";
 import type { ConfigInput } from "./config_sources.ts";
 import { host } from "./host_key.ts";
+import { throwFirst } from "./config_error.ts";
 import { LOG_KEYS } from "./log_keys.ts";
 import {
   REMOTING_KEYS,
@@ -22,6 +23,8 @@ import {
   serverBufferedBytes,
   serverConnections,
 } from "./remoting_keys.ts";
+
+import { TLS_KEYS, tlsErrors, type TlsValues, useTlsOf } from "./tls_keys.ts";
 
 /** Every key of NamesrvOptions (reference 15.3). */
 export const NAMESRV_KEYS = {
@@ -63,6 +66,7 @@ export const NAMESRV_KEYS = {
 export const NAMESRV_PROGRAM_KEYS = keyTable({
   ...NAMESRV_KEYS,
   ...REMOTING_KEYS,
+  ...TLS_KEYS,
   ...LOG_KEYS,
 });
 
@@ -73,6 +77,7 @@ export type NamesrvValues = ValuesOf<typeof NAMESRV_PROGRAM_KEYS>;
 export interface NamesrvSlices {
   readonly namesrv: NamesrvOptions;
   readonly remotingServer: RemotingServerOptions;
+  readonly tls: TlsValues;
   readonly log: LogValues;
 }
 
@@ -92,8 +97,12 @@ export function loadNamesrvConfig(
     bufferedBytesMax: serverBufferedBytes(facts.memoryLimitBytes, 1),
     connectionsMax: serverConnections(facts.openFilesMax, 1),
     configStorePath: input.file?.name ?? "",
+  }, (values, origins) => throwFirst(tlsErrors(values, origins)));
+  const values = Object.freeze({
+    ...loaded.values,
+    useTLS: useTlsOf(loaded.values, loaded.origins),
   });
-  return { ...loaded, slices: namesrvSlices(loaded.values) };
+  return { ...loaded, values, slices: namesrvSlices(values) };
 }
 
 /** Cuts the values into one frozen slice per room. */
@@ -101,6 +110,7 @@ export function namesrvSlices(values: NamesrvValues): NamesrvSlices {
   return Object.freeze({
     namesrv: sliceOf(NAMESRV_KEYS, values),
     remotingServer: remotingServerOptionsOf(values),
+    tls: sliceOf(TLS_KEYS, values),
     log: sliceOf(LOG_KEYS, values),
   });
 }

@@ -3,7 +3,8 @@ import type {
   RemotingClientOptions,
   RemotingServerOptions,
 } from "../remoting/remoting_options.ts";
-import { integer, millis, size, type ValuesOf } from "./config_key.ts";
+import { AddressBlocks } from "../model/address_blocks.ts";
+import { integer, millis, size, text, type ValuesOf } from "./config_key.ts";
 
 const MIB = 1024 * 1024;
 const BUFFERED_BYTES_MIN = 1 * MIB;
@@ -63,6 +64,18 @@ export const REMOTING_KEYS = {
     "Silence after which an own connection is closed",
     { unit: "s", min: 1 },
   ),
+  proxyProtocolPeers: text(
+    "",
+    "Addresses or blocks of load balancers whose PROXY headers (v1, v2) are taken on the remoting ports; empty: nobody's",
+    {
+      errorOf: (value) => {
+        const wrong = AddressBlocks.invalidEntry(value);
+        return wrong === undefined
+          ? undefined
+          : `give addresses or blocks as 10.0.0.0/24, several separated by ";" ("${wrong}" is none)`;
+      },
+    },
+  ),
   connectTimeoutMillis: millis(3_000, "An own connection may take", {
     min: 1,
   }),
@@ -102,6 +115,7 @@ export function remotingServerOptionsOf(
     connectionsMax: values.connectionsMax,
     bufferedBytesMax: values.bufferedBytesMax,
     serverChannelMaxIdleTimeMs: values.serverChannelMaxIdleTimeSeconds * 1000,
+    proxyProtocolPeers: values.proxyProtocolPeers,
   });
 }
 

@@ -5,6 +5,7 @@ import type { Listener, Network } from "../io/network.ts";
 import { encodeNotifyMinBrokerIdHeader } from "../protocol/header/notify_min_broker_id_header.ts";
 import { createRequest } from "../protocol/remoting_command.ts";
 import { RequestCode } from "../protocol/request_code.ts";
+import type { ServerTls, TlsSource } from "../remoting/entrance/tls_ports.ts";
 import { RemotingClient } from "../remoting/remoting_client.ts";
 import {
   DEFAULT_REMOTING_CLIENT_OPTIONS,
@@ -27,6 +28,8 @@ export interface NamesrvPorts {
   readonly network: Network;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly serverTls?: ServerTls | undefined;
+  readonly clientTls?: TlsSource | undefined;
   /** Opens a JSON file that is replaced as a whole. */
   readonly openJsonFile: (path: string) => JsonTextFile;
 }

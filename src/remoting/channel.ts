@@ -54,7 +54,6 @@ let lastId = 0;
 export class Channel
   implements RemotingConnection, ConnectionEvents, WatchedChannel {
   readonly id = ++lastId;
-  readonly remoteAddress: string;
   readonly #host: ChannelHost;
   readonly #decoder: FrameDecoder;
   readonly #dispatcher: RequestDispatcher;
@@ -63,7 +62,10 @@ export class Channel
   readonly #watch: ChannelWatch;
   readonly #gate = new ReadGate(() => this.#read(NOTHING));
   #connection: Connection | null = null;
+  #remoteAddress: string;
   #remoteHost: SocketAddress | null = null;
+  /** What comes before the first frame and is not complete. */
+  #entering: string | null = null;
   #isOpen = true;
   #isClosed = false;
   #isTerminated = false;
@@ -75,7 +77,7 @@ export class Channel
   constructor(host: ChannelHost, remoteAddress: string) {
     const { options, clock } = host;
     this.#host = host;
-    this.remoteAddress = remoteAddress;
+    this.#remoteAddress = remoteAddress;
     this.#decoder = new FrameDecoder(options.frameMaxLength);
     this.#outbox = new Outbox(
       host.writers,
@@ -88,12 +90,12 @@ export class Channel
       this.#outbox,
       () => this.#onAnswered(),
     );
-    this.#outgoing = new OutgoingRequests(
-      remoteAddress,
-      host,
-      this.#outbox,
-    );
+    this.#outgoing = new OutgoingRequests(this, host, this.#outbox);
     this.#watch = new ChannelWatch(clock.monotonicMs());
+  }
+
+  get remoteAddress(): string {
+    return this.#remoteAddress;
   }
 
   get remoteHost(): SocketAddress {
@@ -141,10 +143,32 @@ export class Channel
     return this.#outgoing.isWaiting;
   }
 
+  /** Also called again, when encryption begins. */
   attach(connection: Connection): void {
     this.#connection = connection;
     this.#gate.attach(connection);
     this.#outbox.attach(connection);
+  }
+
+  /** A load balancer has said whose connection this is. */
+  proxyFor(remoteAddress: string): void {
+    this.#remoteAddress = remoteAddress;
+    this.#remoteHost = null;
+  }
+
+  /** Bytes came of what stands before the first frame: it has the same time. Null: it is through. */
+  enter(what: string | null): void {
+    this.#entering = what;
+    const nowMs = this.#host.clock.monotonicMs();
+    this.#watch.touch(nowMs);
+    if (what === null) this.#watch.complete();
+    else this.#watch.partial(nowMs, false);
+  }
+
+  /** Says why a connection has no future; ending it is the caller's. */
+  reject(kind: string, why: string): void {
+    this.#host.counters.junkCloses++;
+    this.#warn(kind, why);
   }
 
   invoke(
@@ -218,7 +242,13 @@ export class Channel
     if (overdue === null) return;
     counters.timeoutCloses++;
     const why = overdueReason(overdue, options, this.queuedBytes);
-    if (overdue === "first-frame") {
+    if (this.#entering !== null) {
+      const { firstFrameTimeoutMs } = options;
+      this.#warn(
+        "entrance",
+        `its ${this.#entering} was not complete within ${firstFrameTimeoutMs} ms`,
+      );
+    } else if (overdue === "first-frame") {
       const head = this.#decoder.peek(FOREIGN_HEAD_SIZE);
       this.#warn(overdue, `${why}, perhaps it speaks ${likelyProtocol(head)}`);
     } else if (why !== null) this.#warn(overdue, why);

@@ -5,7 +5,7 @@ import {
   RPC_ONEWAY,
 } from "../protocol/remoting_command.ts";
 import type { Outbox } from "./outbox.ts";
-import { PendingRequests } from "./pending_requests.ts";
+import { type Peer, PendingRequests } from "./pending_requests.ts";
 import {
   RemotingClosedError,
   RemotingTooMuchRequestError,
@@ -20,16 +20,16 @@ export interface OutgoingHost {
 
 /** Sends requests and waits for their answers. */
 export class OutgoingRequests {
-  readonly #address: string;
+  readonly #peer: Peer;
   readonly #host: OutgoingHost;
   readonly #outbox: Outbox;
   readonly #pending: PendingRequests;
 
-  constructor(address: string, host: OutgoingHost, outbox: Outbox) {
-    this.#address = address;
+  constructor(peer: Peer, host: OutgoingHost, outbox: Outbox) {
+    this.#peer = peer;
     this.#host = host;
     this.#outbox = outbox;
-    this.#pending = new PendingRequests(address);
+    this.#pending = new PendingRequests(peer);
   }
 
   /** True while a request waits for its answer. */
@@ -66,7 +66,7 @@ export class OutgoingRequests {
   refusalOf(request: RemotingCommand, isOpen: boolean): Error | null {
     const { code } = request;
     const { outgoingRequestsMax, writeQueueBytesMax } = this.#host.options;
-    if (!isOpen) return new RemotingClosedError(this.#address, code);
+    if (!isOpen) return new RemotingClosedError(this.#peer.remoteAddress, code);
     const { size } = this.#pending;
     const { queuedBytes } = this.#outbox;
     const why = size >= outgoingRequestsMax
@@ -75,7 +75,7 @@ export class OutgoingRequests {
       ? `${queuedBytes} bytes wait to be sent already`
       : null;
     if (why === null) return null;
-    return new RemotingTooMuchRequestError(this.#address, code, why);
+    return new RemotingTooMuchRequestError(this.#peer.remoteAddress, code, why);
   }
 
   /** An answer came; one that nobody waits for is dropped. */

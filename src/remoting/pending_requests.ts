@@ -13,17 +13,22 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
+/** Whom errors name; a load balancer may tell it after the connection has begun. */
+export interface Peer {
+  readonly remoteAddress: string;
+}
+
 const OPAQUE_MAX = 0x7fff_ffff;
 
 /** The opaque table. Times are monotonic milliseconds. */
 export class PendingRequests {
-  readonly #address: string;
+  readonly #peer: Peer;
   readonly #table = new Map<number, Pending>();
   #opaque = 0;
   #nextDeadlineMs = Infinity;
 
-  constructor(address: string) {
-    this.#address = address;
+  constructor(peer: Peer) {
+    this.#peer = peer;
   }
 
   get size(): number {
@@ -77,7 +82,7 @@ export class PendingRequests {
       lastSentMs = Math.max(lastSentMs, sentMs);
       pending.reject(
         new RemotingTimeoutError(
-          this.#address,
+          this.#peer.remoteAddress,
           pending.code,
           pending.timeoutMs,
         ),
@@ -93,7 +98,9 @@ export class PendingRequests {
     this.#table.clear();
     this.#nextDeadlineMs = Infinity;
     for (const pending of waiting) {
-      pending.reject(new RemotingClosedError(this.#address, pending.code));
+      pending.reject(
+        new RemotingClosedError(this.#peer.remoteAddress, pending.code),
+      );
     }
   }
 }

@@ -1,6 +1,6 @@
 /** RemotingClient: one connection per address, made when first needed. */
 import type { Clock } from "../io/clock.ts";
-import type { Endpoint, Network } from "../io/network.ts";
+import type { Connection, ConnectionEvents, Endpoint } from "../io/network.ts";
 import type { RemotingCommand } from "../protocol/remoting_command.ts";
 import { signRequest } from "../protocol/request_signature.ts";
 import { Channel, type ChannelHost } from "./channel.ts";
@@ -12,9 +12,16 @@ import {
   RemotingTimeoutError,
 } from "./remoting_errors.ts";
 import type { RemotingClientOptions } from "./remoting_options.ts";
+import { secureConnect } from "./entrance/secure_connect.ts";
+import type { TlsSource } from "./entrance/tls_ports.ts";
 import type { RemotingPorts } from "./remoting_server.ts";
 import type { ProcessorTable } from "./request_processor.ts";
 import { WriterPool } from "./writer_pool.ts";
+
+/** Also how its connections are encrypted; absent: they are not. */
+export interface RemotingClientPorts extends RemotingPorts {
+  readonly clientTls?: TlsSource | undefined;
+}
 
 const NO_PROCESSORS: ProcessorTable = new Map();
 
@@ -43,7 +50,7 @@ export class RemotingClient implements ChannelHost {
   readonly isStopping = false;
   /** Called after an established connection has ended. */
   onClosed: ((address: string) => void) | null = null;
-  readonly #network: Network;
+  readonly #ports: RemotingClientPorts;
   readonly #channels = new Map<string, Channel>();
   readonly #attempts = new Map<string, Attempt>();
   readonly #waiting = new Set<Waiting>();
@@ -52,11 +59,11 @@ export class RemotingClient implements ChannelHost {
 
   /** `processors` answer requests that the peers send over our connections. */
   constructor(
-    ports: RemotingPorts,
+    ports: RemotingClientPorts,
     options: RemotingClientOptions,
     processors: ProcessorTable = NO_PROCESSORS,
   ) {
-    this.#network = ports.network;
+    this.#ports = ports;
     this.clock = ports.clock;
     this.log = new LogLimiter(ports.logger, ports.clock);
     this.options = options;
@@ -202,7 +209,7 @@ export class RemotingClient implements ChannelHost {
   ): Promise<Channel> {
     const channel = new Channel(this, address);
     let isWanted = true;
-    const connection = await this.#network.connect(at, {
+    const connection = await this.#dial(at, {
       onData: (bytes) => channel.onData(bytes),
       onDrain: () => channel.onDrain(),
       onClose: (reason) => isWanted && channel.onClose(reason),
@@ -218,6 +225,18 @@ export class RemotingClient implements ChannelHost {
     this.counters.connectionsOpened++;
     channel.attach(connection);
     return channel;
+  }
+
+  #dial(at: Endpoint, events: ConnectionEvents): Promise<Connection> {
+    const { clientTls: tls, clock, network } = this.#ports;
+    if (tls === undefined) return network.connect(at, events);
+    const { connectTimeoutMs } = this.options;
+    return secureConnect(
+      { network, clock, tls },
+      at,
+      events,
+      connectTimeoutMs,
+    );
   }
 }
 

@@ -33,6 +33,8 @@ export interface RemotingServerOptions extends ChannelOptions {
   readonly bufferedBytesMax: number;
   /** A connection without reads and writes for so long is closed. */
   readonly serverChannelMaxIdleTimeMs: number;
+  /** Addresses or blocks of load balancers that may say whose connection they hand on. */
+  readonly proxyProtocolPeers: string;
 }
 
 /** Limits of a client. */
@@ -65,6 +67,7 @@ export const DEFAULT_REMOTING_SERVER_OPTIONS: RemotingServerOptions = Object
     connectionsMax: 10_000,
     bufferedBytesMax: 128 * MIB,
     serverChannelMaxIdleTimeMs: 120_000,
+    proxyProtocolPeers: "",
   });
 
 /** What a client uses unless configured otherwise. */

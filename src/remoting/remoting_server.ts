@@ -8,7 +8,10 @@ import type {
   Listener,
   Network,
 } from "../io/network.ts";
+import { AddressBlocks } from "../model/address_blocks.ts";
 import { Channel, type ChannelHost } from "./channel.ts";
+import { Entrance, type EntranceRules } from "./entrance/entrance.ts";
+import type { ServerTls } from "./entrance/tls_ports.ts";
 import { LogLimiter } from "./log_limiter.ts";
 import { RemotingCounters } from "./remoting_counters.ts";
 import type { RemotingServerOptions } from "./remoting_options.ts";
@@ -23,6 +26,11 @@ export interface RemotingPorts {
   readonly network: Network;
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+/** Also what of TLS it offers; absent: plain text only. */
+export interface RemotingServerPorts extends RemotingPorts {
+  readonly serverTls?: ServerTls | undefined;
 }
 
 /** What the owner of a server is told. */
@@ -51,6 +59,8 @@ export class RemotingServer implements ChannelHost {
   readonly log: LogLimiter;
   readonly writers = new WriterPool();
   readonly #network: Network;
+  /** Null: connections begin with a frame. */
+  readonly #entrance: EntranceRules | null;
   readonly #events: RemotingServerEvents;
   readonly #channels = new Set<Channel>();
   readonly #listeners: Listener[] = [];
@@ -60,7 +70,7 @@ export class RemotingServer implements ChannelHost {
   #onProgress: (() => void) | null = null;
 
   constructor(
-    ports: RemotingPorts,
+    ports: RemotingServerPorts,
     options: RemotingServerOptions,
     processors: ProcessorTable,
     events: RemotingServerEvents,
@@ -71,6 +81,11 @@ export class RemotingServer implements ChannelHost {
     this.#options = options;
     this.processors = processors;
     this.#events = events;
+    const tls = ports.serverTls ?? null;
+    const proxyPeers = new AddressBlocks(options.proxyProtocolPeers);
+    this.#entrance = tls === null && proxyPeers.isEmpty
+      ? null
+      : { tls, proxyPeers };
   }
 
   get options(): RemotingServerOptions {
@@ -211,6 +226,8 @@ export class RemotingServer implements ChannelHost {
     this.counters.connectionsOpened++;
     channel.attach(connection);
     this.#events.onOpened?.(channel);
-    return channel;
+    return this.#entrance === null
+      ? channel
+      : new Entrance(connection, channel, this.#entrance);
   }
 }

@@ -6,6 +6,7 @@ import type { HttpServer } from "../io/http_server.ts";
 import type { Logger } from "../io/logger.ts";
 import type { Network } from "../io/network.ts";
 import type { Random } from "../io/random.ts";
+import type { Tls } from "../io/tls.ts";
 import type { Process } from "./process.ts";
 
 /** How log lines are written. */
@@ -24,6 +25,8 @@ export interface Runtime {
   readonly random: Random;
   readonly host: Host;
   readonly httpServer: HttpServer;
+  /** Loads it with the first call: programs without TLS pay nothing. */
+  readonly openTls: () => Promise<Tls>;
   /** Arguments, environment, signals, standard streams, exit: for main.ts and src/cli. */
   readonly process: Process;
   /** Builds the root logger; lines go to standard error. */

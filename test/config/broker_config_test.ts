@@ -145,9 +145,9 @@ test("loadBrokerConfig() names an unknown key and its nearest", () => {
 });
 
 test("loadBrokerConfig() guesses no key that is far off", () => {
-  const { warnings } = load({ file: "tlsEnable=true" });
+  const { warnings } = load({ file: "quotaEnable=true" });
   assertEquals(warnings, [
-    "Unknown key tlsEnable (broker.conf:1) is ignored",
+    "Unknown key quotaEnable (broker.conf:1) is ignored",
   ]);
 });
 

@@ -9,6 +9,7 @@ import {
   decodeCommand,
   encodeCommand,
 } from "../../src/protocol/remoting_command_codec.ts";
+import type { ServerTls } from "../../src/remoting/entrance/tls_ports.ts";
 import { RemotingClient } from "../../src/remoting/remoting_client.ts";
 import {
   DEFAULT_REMOTING_CLIENT_OPTIONS,
@@ -102,9 +103,11 @@ export class RemotingRig {
   constructor(
     processors: Iterable<readonly [number, RequestProcessor]>,
     options: Partial<RemotingServerOptions> = {},
+    serverTls?: ServerTls,
   ) {
+    const { clock, logger, network } = this;
     this.server = new RemotingServer(
-      this,
+      { clock, logger, network, serverTls },
       { ...DEFAULT_REMOTING_SERVER_OPTIONS, ...options },
       new Map(processors),
       {

@@ -8,6 +8,7 @@ import type {
 import { SimClock } from "../sim/sim_clock.ts";
 import { SimNetwork } from "../sim/sim_network.ts";
 import { eventually } from "./eventually.ts";
+import { TlsNetwork } from "./tls_network.ts";
 import { openRuntime } from "#runtime";
 
 export interface NetworkRig {
@@ -32,6 +33,25 @@ export function runtimeRig(): NetworkRig {
     hostname: ownLoopback(),
     complete: (promise) => promise,
     until: async (condition) => void await eventually(condition),
+  };
+}
+
+/** The runtime's sockets, encrypted. */
+export async function tlsRig(): Promise<NetworkRig> {
+  const { clock, openTls } = openRuntime();
+  const tls = await openTls();
+  const rig = runtimeRig();
+  return {
+    ...rig,
+    network: new TlsNetwork(
+      { clock, network: rig.network },
+      tls.openServer({ identity: null, clientAuth: "none", clientTrust: null }),
+      tls.openClient({
+        identity: null,
+        verifiesServer: false,
+        serverTrust: null,
+      }),
+    ),
   };
 }
 
