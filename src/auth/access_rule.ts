@@ -1,4 +1,5 @@
 /** AccessRule: what a request code wants of which topics, groups, or of the cluster. */
+import { normalTopicOf } from "../model/pop_retry_topic.ts";
 import { groupOfRetryTopic, isRetryTopic } from "../model/topic_names.ts";
 import type {
   ExtFields,
@@ -94,15 +95,18 @@ function namedBy(
   extFields: ExtFields,
   { group, topic }: NamedFields,
 ): AccessResource[] {
-  return [
-    ...(topic === undefined ? [] : topicOf(extFields[topic])),
-    ...(group === undefined ? [] : groupOf(extFields[group])),
-  ];
+  const groupName = group === undefined ? undefined : extFields[group];
+  const topicName = topic === undefined ? undefined : extFields[topic];
+  return [...topicOf(topicName, groupName), ...groupOf(groupName)];
 }
 
-/** The retry topic of a group is the group's. */
-export function topicOf(topic: string | undefined): AccessResource[] {
-  if (topic === undefined || topic === "") return [];
+/** The retry topic of a group is the group's; one of POP belongs to its topic as well. */
+export function topicOf(
+  named: string | undefined,
+  group?: string,
+): AccessResource[] {
+  if (named === undefined || named === "") return [];
+  const topic = group === undefined ? named : normalTopicOf(named, group);
   return isRetryTopic(topic)
     ? groupOf(groupOfRetryTopic(topic))
     : [{ kind: "Topic", name: topic }];

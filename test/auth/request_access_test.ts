@@ -73,6 +73,13 @@ const CASES: [number, ExtFields, unknown, string, string[]][] = [
     ["Group:h", "Group:g"],
   ],
   [
+    200_051,
+    { topic: "%RETRY%g_T", consumerGroup: "g" },
+    null,
+    "SUB",
+    ["Topic:T", "Group:g"],
+  ],
+  [
     200_151,
     {},
     {

@@ -8,7 +8,7 @@
  */
 import type { MessageFilter } from "../../store/get_message_result.ts";
 import type { RemotingConnection } from "../../remoting/request_processor.ts";
-import { popRetryTopicOf } from "./pop_names.ts";
+import { popRetryTopicOf } from "../../model/pop_retry_topic.ts";
 import type { PopOptions } from "./pop_options.ts";
 
 /** One held request. */

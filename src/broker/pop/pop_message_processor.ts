@@ -22,7 +22,8 @@ import {
 import { ResponseCode } from "../../protocol/response_code.ts";
 import { HELD, type RequestContext } from "../../remoting/request_processor.ts";
 import type { MessageFilter } from "../../store/get_message_result.ts";
-import { POP_ORDER_REVIVE_QUEUE, popRetryTopicOf } from "./pop_names.ts";
+import { popRetryTopicOf } from "../../model/pop_retry_topic.ts";
+import { POP_ORDER_REVIVE_QUEUE } from "./pop_names.ts";
 import type { PopLongPollingService } from "./pop_long_polling_service.ts";
 import type { PopOptions } from "./pop_options.ts";
 import type { PopPosition } from "./pop_position.ts";

@@ -3,9 +3,10 @@
  * PopAckConstants).
  */
 import {
-  isRetryTopic,
-  RETRY_GROUP_TOPIC_PREFIX,
-} from "../../model/topic_names.ts";
+  POP_RETRY_SEPARATOR_V2,
+  popRetryTopicOf,
+} from "../../model/pop_retry_topic.ts";
+import { isRetryTopic } from "../../model/topic_names.ts";
 
 /** Whose positions tell how far each queue of the revive log was worked off. */
 export const REVIVE_GROUP = "CID_RMQ_SYS_REVIVE_GROUP";
@@ -26,36 +27,13 @@ export const ReviveTag = {
   BATCH_ACK: "bAck",
 } as const;
 
-const SEPARATOR_V1 = "_";
-const SEPARATOR_V2 = "+";
-
 /** What a handle says of its topic. */
 export type TopicType = "0" | "1" | "2";
-
-/** `%RETRY%group_topic`, or `%RETRY%group+topic` with enableRetryTopicV2. */
-export function popRetryTopicOf(
-  topic: string,
-  group: string,
-  isV2: boolean,
-): string {
-  return RETRY_GROUP_TOPIC_PREFIX + group +
-    (isV2 ? SEPARATOR_V2 : SEPARATOR_V1) + topic;
-}
-
-/** The topic that a retry topic of `group` belongs to; any other topic is its own. */
-export function normalTopicOf(topic: string, group: string): string {
-  if (!isRetryTopic(topic)) return topic;
-  for (const separator of [SEPARATOR_V2, SEPARATOR_V1]) {
-    const prefix = RETRY_GROUP_TOPIC_PREFIX + group + separator;
-    if (topic.startsWith(prefix)) return topic.slice(prefix.length);
-  }
-  return topic;
-}
 
 /** 0: an ordinary topic, 1 and 2: a retry topic of that version. */
 export function topicTypeOf(topic: string): TopicType {
   if (!isRetryTopic(topic)) return "0";
-  return topic.includes(SEPARATOR_V2) ? "2" : "1";
+  return topic.includes(POP_RETRY_SEPARATOR_V2) ? "2" : "1";
 }
 
 /** The topic that a handle means; undefined for a type that is none. */

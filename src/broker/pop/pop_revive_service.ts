@@ -31,7 +31,7 @@ import { isStored, remarkOfPut } from "../put_response.ts";
 import { createTopicConfig } from "../system_topics.ts";
 import type { SendStats } from "../topic_put_stats.ts";
 import { type LiveCheckPoint, PopConsumerTable } from "./pop_consumer_table.ts";
-import { normalTopicOf, popRetryTopicOf } from "./pop_names.ts";
+import { normalTopicOf, popRetryTopicOf } from "../../model/pop_retry_topic.ts";
 import { type PopReader, recordAt } from "./pop_records.ts";
 import type { PopReviveLog } from "./pop_revive_log.ts";
 
