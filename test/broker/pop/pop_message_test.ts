@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { javaHashCode } from "../../../src/base/java_hash.ts";
 import { RequestCode } from "../../../src/protocol/request_code.ts";
 import { ResponseCode } from "../../../src/protocol/response_code.ts";
-import { GROUP, poppedOf, PopSite, TOPIC } from "./pop_site.ts";
+import { poppedOf } from "../../support/popped.ts";
+import { GROUP, PopSite, TOPIC } from "./pop_site.ts";
 
 const REFUSED: readonly (readonly [
   name: string,

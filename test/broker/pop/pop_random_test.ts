@@ -8,7 +8,8 @@ import { test } from "node:test";
 import { encodeBatchAckMessageRequestBody } from "../../../src/protocol/body/batch_ack_body.ts";
 import { RequestCode } from "../../../src/protocol/request_code.ts";
 import type { MessageStoreOptions } from "../../../src/store/store_options.ts";
-import { GROUP, type Popped, PopSite, TOPIC } from "./pop_site.ts";
+import { type Popped } from "../../support/popped.ts";
+import { GROUP, PopSite, TOPIC } from "./pop_site.ts";
 
 /** So near to its time a handle may or may not count. */
 const MARGIN_MS = 300;

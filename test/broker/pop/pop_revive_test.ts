@@ -4,7 +4,8 @@ import { decodeProperties } from "../../../src/model/message_properties.ts";
 import { encodeBatchAckMessageRequestBody } from "../../../src/protocol/body/batch_ack_body.ts";
 import { RequestCode } from "../../../src/protocol/request_code.ts";
 import { ResponseCode } from "../../../src/protocol/response_code.ts";
-import { ackFields, GROUP, PopSite, TOPIC } from "./pop_site.ts";
+import { ackFields } from "../../support/popped.ts";
+import { GROUP, PopSite, TOPIC } from "./pop_site.ts";
 
 test("what is not acknowledged in time is consumed again, what is acknowledged is not", async () => {
   const site = new PopSite();

@@ -1,21 +1,14 @@
 /** A broker's POP on a simulated disk: its requests are called, its clock is moved, it can die. */
-import { assertEquals } from "@std/assert";
 import { BrokerParts } from "../../../src/broker/broker_parts.ts";
 import {
   type BrokerOptions,
   DEFAULT_BROKER_OPTIONS,
 } from "../../../src/broker/broker_options.ts";
-import { encodeExtraInfo } from "../../../src/broker/pop/extra_info.ts";
 import { PopService } from "../../../src/broker/pop/pop_service.ts";
 import { TopicRouteInfo } from "../../../src/broker/pop/topic_route_info.ts";
 import { listenToArrivals } from "../../../src/broker/running_broker.ts";
 import { createTopicConfig } from "../../../src/broker/system_topics.ts";
-import { decodeProperties } from "../../../src/model/message_properties.ts";
-import type {
-  MessageExt,
-  MessageExtBrokerInner,
-} from "../../../src/model/message_ext.ts";
-import { decodeMessageRecord } from "../../../src/model/message_record.ts";
+import type { MessageExtBrokerInner } from "../../../src/model/message_ext.ts";
 import { createSubscriptionGroupConfig } from "../../../src/model/subscription_group_config.ts";
 import {
   createRequest,
@@ -29,28 +22,12 @@ import type { MessageStore } from "../../../src/store/message_store.ts";
 import type { MessageStoreOptions } from "../../../src/store/store_options.ts";
 import type { PutMessageResult } from "../../../src/store/put_message_result.ts";
 import { brokerInner } from "../../model/message_fixture.ts";
-import {
-  bytesOf,
-  ROOT,
-  StoreSite,
-  textOf,
-} from "../../store/message_store_fixture.ts";
+import { bytesOf, ROOT, StoreSite } from "../../store/message_store_fixture.ts";
+import { ackFields, type Popped, poppedOf } from "../../support/popped.ts";
 import { fakeConnection } from "../fakes.ts";
 
 export const TOPIC = "T";
 export const GROUP = "g";
-
-/** A popped message with what its consumer needs to answer. */
-export interface Popped {
-  readonly text: string;
-  readonly reconsumeTimes: number;
-  /** Where it is acknowledged. */
-  readonly topic: string;
-  readonly queueId: number;
-  readonly offset: number;
-  readonly extraInfo: string;
-  readonly message: MessageExt;
-}
 
 /** One process after the other on one disk. */
 export class PopSite extends StoreSite {
@@ -247,71 +224,4 @@ export class PopSite extends StoreSite {
       messageCount: 0,
     };
   }
-}
-
-/** The header that acknowledges a message. */
-export function ackFields(it: Popped): ExtFields {
-  return {
-    consumerGroup: GROUP,
-    topic: it.topic,
-    queueId: String(it.queueId),
-    extraInfo: it.extraInfo,
-    offset: String(it.offset),
-  };
-}
-
-/** As a Java client reads the answer. */
-export function poppedOf({ body, code, extFields }: RemotingCommand): Popped[] {
-  if (code !== 0) return [];
-  const starts = new Map(
-    extFields["startOffsetInfo"]!.split(";").map((it) => {
-      const [type, queueId, start] = it.split(" ");
-      return [`${type} ${queueId}`, Number(start)];
-    }),
-  );
-  const all: Popped[] = [];
-  const view = new DataView(body.buffer, body.byteOffset, body.length);
-  for (let position = 0; position < body.length;) {
-    const message = decodeMessageRecord(body, position);
-    position += view.getInt32(position);
-    all.push(poppedFrom(message, extFields, starts));
-  }
-  const told = extFields["msgOffsetInfo"]!.split(";").flatMap((it) =>
-    it.split(" ")[2]!.split(",").map(Number)
-  );
-  assertEquals(told, all.map((it) => it.offset));
-  return all;
-}
-
-function poppedFrom(
-  message: MessageExt,
-  extFields: ExtFields,
-  starts: ReadonlyMap<string, number>,
-): Popped {
-  const { queueId, queueOffset, reconsumeTimes } = message;
-  const handle = decodeProperties(message.propertiesText).get("POP_CK");
-  const extraInfo = handle ?? encodeExtraInfo(
-    {
-      startOffset: starts.get(`0 ${queueId}`)!,
-      popTime: Number(extFields["popTime"]),
-      invisibleTime: Number(extFields["invisibleTime"]),
-      reviveQueueId: Number(extFields["reviveQid"]),
-      brokerName: "broker-a",
-    },
-    message.topic,
-    queueId,
-    queueOffset,
-  );
-  const topic = handle === undefined
-    ? message.topic
-    : `%RETRY%${GROUP}_${TOPIC}`;
-  return {
-    text: textOf(message.body),
-    reconsumeTimes,
-    topic,
-    queueId,
-    offset: queueOffset,
-    extraInfo,
-    message,
-  };
 }
