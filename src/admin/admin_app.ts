@@ -33,7 +33,11 @@ export function adminApp(
   const app = new OpenAPIHono();
   app.onError(onErrorOf(options.onFailure));
   app.notFound((c) =>
-    problem(c, 404, `There is no ${c.req.method} ${c.req.path}`)
+    problem(
+      c,
+      404,
+      `There is no ${c.req.method} ${c.req.path}: see /openapi.json`,
+    )
   );
   app.use("*", async (c, next) => {
     await next();

@@ -9,7 +9,7 @@ import {
   resetGroupRoute,
   showGroupRoute,
 } from "./group_schemas.ts";
-import { adminRoutes, notFound, ProblemError } from "./problem.ts";
+import { adminRoutes, notFound, ofTheSystem, ProblemError } from "./problem.ts";
 
 /** One living member of a group. */
 export interface GroupMember {
@@ -114,11 +114,7 @@ export function groupRoutes(admin: GroupAdmin): OpenAPIHono {
   });
   app.openapi(removeGroupRoute, async (c) => {
     const { groupName } = existing(c.req.valid("param").group);
-    if (admin.isSystemGroup(groupName)) {
-      throw new ProblemError(400, `Group ${groupName} belongs to the system`, [
-        { field: "group", message: "name a group of your own" },
-      ]);
-    }
+    if (admin.isSystemGroup(groupName)) throw ofTheSystem("Group", groupName);
     await admin.deleteGroup(groupName);
     return c.body(null, 204);
   });
@@ -171,9 +167,13 @@ function checkGroupName(
   inBody: string | undefined,
 ): void {
   if (inBody !== undefined && inBody !== group) {
-    throw new ProblemError(400, `The path names group ${group}`, [
-      { field: "groupName", message: `give ${group} or leave it out` },
-    ]);
+    throw new ProblemError(
+      400,
+      `The path names group ${group}: give that as groupName, or leave it out`,
+      [
+        { field: "groupName", message: `give ${group} or leave it out` },
+      ],
+    );
   }
   const error = admin.groupError(group);
   if (error !== undefined) {

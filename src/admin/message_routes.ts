@@ -155,9 +155,13 @@ async function findMessages(
     ]);
   }
   if (queueId >= queueNums) {
-    throw new ProblemError(404, `Topic ${topic} has no queue ${queueId}`, [
-      { field: "queueId", message: `give 0 to ${queueNums - 1}` },
-    ]);
+    throw new ProblemError(
+      404,
+      `Topic ${topic} has no queue ${queueId}: give 0 to ${queueNums - 1}`,
+      [
+        { field: "queueId", message: `give 0 to ${queueNums - 1}` },
+      ],
+    );
   }
   return await admin.byOffset(topic, queueId, offset, max);
 }

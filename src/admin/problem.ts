@@ -100,9 +100,14 @@ export function onErrorOf<E extends Env>(
       return problem(context, error.status, error.message, error.fields);
     }
     if (isBadJson(error)) {
-      return problem(context, 400, "The body is no JSON", [
-        { field: "body", message: "give one JSON object" },
-      ]);
+      return problem(
+        context,
+        400,
+        "The body is no JSON: give one JSON object",
+        [
+          { field: "body", message: "give one JSON object" },
+        ],
+      );
     }
     onFailure(context.req.path, error);
     return problem(context, 500, `It failed: ${error.message}`);
@@ -134,7 +139,20 @@ export function adminRoutes(): OpenAPIHono {
 
 /** For lookups by name; the field is the noun. */
 export function notFound(noun: string, name: string): ProblemError {
-  return new ProblemError(404, `${noun} ${name} does not exist`, [
-    { field: noun.toLowerCase(), message: "there is none of that name" },
-  ]);
+  return new ProblemError(
+    404,
+    `${noun} ${name} does not exist: list what does, or create it`,
+    [
+      { field: noun.toLowerCase(), message: "there is none of that name" },
+    ],
+  );
+}
+
+/** For deletions: brokers make it anew, and need it. */
+export function ofTheSystem(noun: string, name: string): ProblemError {
+  return new ProblemError(
+    400,
+    `${noun} ${name} belongs to the system: name one of your own`,
+    [{ field: noun.toLowerCase(), message: "name one of your own" }],
+  );
 }

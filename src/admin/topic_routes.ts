@@ -1,7 +1,7 @@
 /** /admin/topics: the topics of this broker, and sending to one of them. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { TopicConfig } from "../model/topic_config.ts";
-import { adminRoutes, notFound, ProblemError } from "./problem.ts";
+import { adminRoutes, notFound, ofTheSystem, ProblemError } from "./problem.ts";
 import {
   listTopicRoute,
   putTopicRoute,
@@ -98,11 +98,7 @@ export function topicRoutes(admin: TopicAdmin): OpenAPIHono {
   });
   app.openapi(removeTopicRoute, async (c) => {
     const { topicName } = existing(c.req.valid("param").topic);
-    if (admin.isSystemTopic(topicName)) {
-      throw new ProblemError(400, `Topic ${topicName} belongs to the system`, [
-        { field: "topic", message: "name a topic of your own" },
-      ]);
-    }
+    if (admin.isSystemTopic(topicName)) throw ofTheSystem("Topic", topicName);
     await admin.deleteTopic(topicName);
     return c.body(null, 204);
   });
@@ -128,9 +124,13 @@ function checkTopicName(
   inBody: string | undefined,
 ): void {
   if (inBody !== undefined && inBody !== topic) {
-    throw new ProblemError(400, `The path names topic ${topic}`, [
-      { field: "topicName", message: `give ${topic} or leave it out` },
-    ]);
+    throw new ProblemError(
+      400,
+      `The path names topic ${topic}: give that as topicName, or leave it out`,
+      [
+        { field: "topicName", message: `give ${topic} or leave it out` },
+      ],
+    );
   }
   const error = admin.topicError(topic);
   if (error !== undefined) {
@@ -152,8 +152,12 @@ function bodyBytes(body: string, encoding: "text" | "base64"): Uint8Array {
   try {
     return Uint8Array.from(atob(body), (it) => it.charCodeAt(0));
   } catch {
-    throw new ProblemError(400, "Field body: it is no base64", [
-      { field: "body", message: "give base64, or encoding text" },
-    ]);
+    throw new ProblemError(
+      400,
+      "Field body: it is no base64; give base64, or encoding text",
+      [
+        { field: "body", message: "give base64, or encoding text" },
+      ],
+    );
   }
 }

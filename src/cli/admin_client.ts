@@ -51,7 +51,9 @@ export async function askAdmin(
     });
   } catch (error) {
     const reason = abort.signal.aborted
-      ? `no answer within ${timeoutMs / 1000} s`
+      ? `no answer within ${
+        timeoutMs / 1000
+      } s; see the log of what listens there`
       : failureOf(error);
     throw new CliError(`Cannot reach ${url.origin}: ${reason}`, 1, {
       cause: error,
@@ -80,9 +82,13 @@ export async function adminJson(
     );
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new CliError(`${url.href} is no admin port of a broker`, 1, {
-      cause: error,
-    });
+    throw new CliError(
+      `${url.href} is no admin port of a broker: give another by --admin (adminPort, 10913 by default)`,
+      1,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -90,7 +96,9 @@ export async function adminJson(
 function failureOf(error: unknown): string {
   const { cause, code, message } = error as Error & { readonly code?: string };
   const text = `${code} ${message} ${cause}`;
-  if (/ENOTFOUND|dns error/i.test(text)) return "the host is not known";
+  if (/ENOTFOUND|dns error/i.test(text)) {
+    return "the host is not known; correct --admin, the URL of a broker's adminPort";
+  }
   return /reset|closed|Malformed|SendRequest|invalid/i.test(text)
     ? "what listens there speaks no HTTP; --admin is the URL of adminPort, 10913 by default"
     : "nobody listens there; does the broker run? --admin is the URL of its adminPort, 10913 by default";

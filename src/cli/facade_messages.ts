@@ -47,9 +47,13 @@ async function byId(
     (topic === undefined || topic === message.topic);
   if (isOurs) return [message];
   if (topic !== undefined) {
-    throw new ProblemError(404, `Topic ${topic} has no message ${msgId}`, [
-      { field: "msgId", message: "there is none in that topic" },
-    ]);
+    throw new ProblemError(
+      404,
+      `Topic ${topic} has no message ${msgId}: it may have expired, or be of another topic`,
+      [
+        { field: "msgId", message: "there is none in that topic" },
+      ],
+    );
   }
   throw new ProblemError(
     404,

@@ -121,12 +121,16 @@ function checkMessage(
 ): void {
   const { maxMessageSize } = broker.messageStore.options;
   if (message.body.length > maxMessageSize) {
-    throw new ProblemError(400, "Field body: it is too long", [
-      {
-        field: "body",
-        message: `give maxMessageSize=${maxMessageSize} bytes or less`,
-      },
-    ]);
+    throw new ProblemError(
+      400,
+      `Field body: it is too long; give maxMessageSize=${maxMessageSize} bytes or less`,
+      [
+        {
+          field: "body",
+          message: `give maxMessageSize=${maxMessageSize} bytes or less`,
+        },
+      ],
+    );
   }
   const error = topicError(topic);
   if (error !== undefined) {
@@ -138,7 +142,9 @@ function checkMessage(
   if (message.queueId !== undefined && message.queueId >= queueNums) {
     throw new ProblemError(
       400,
-      `Topic ${topic} has no queue ${message.queueId} to write to`,
+      `Topic ${topic} has no queue ${message.queueId} to write to: give 0 to ${
+        queueNums - 1
+      }`,
       [{ field: "queueId", message: `give 0 to ${queueNums - 1}` }],
     );
   }

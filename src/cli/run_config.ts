@@ -21,6 +21,7 @@ export async function getConfig(
         `Several brokers match: give --broker ${
           [address, ...others].join("|")
         }`,
+        2,
       );
     }
     const config = await admin.cluster.config(address);
@@ -28,7 +29,9 @@ export async function getConfig(
       ? [...config].sort(([a], [b]) => a < b ? -1 : 1)
       : [[key, config.get(key)] as const];
     if (key !== undefined && !config.has(key)) {
-      throw new CliError(`Broker ${address} has no key ${key}`);
+      throw new CliError(
+        `Broker ${address} has no key ${key}: pocketmq config get lists all that it has`,
+      );
     }
     printFields(context, flags, shown, Object.fromEntries(shown));
   });
@@ -88,7 +91,9 @@ function printUpdates(
   const said = wrong.map(([address, { notSet, remark }]) =>
     `${address} has not set ${notSet} (${remark ?? "no such key"})`
   );
-  throw new CliError(said.join("; "));
+  throw new CliError(
+    `${said.join("; ")}; pocketmq config get shows keys and values`,
+  );
 }
 
 /** Addresses of the brokers that the flags mean: one, or the masters of a cluster. */
@@ -105,5 +110,11 @@ async function brokersOf(
     (clusterName === undefined || it.clusterName === clusterName)
   ).map((it) => it.brokerAddr);
   if (found.length > 0) return found;
-  throw new CliError("No master broker is registered under that name");
+  throw new CliError(
+    `No master broker is registered${
+      brokerName === undefined && clusterName === undefined
+        ? ""
+        : ` under ${brokerName ?? clusterName}`
+    }: see pocketmq cluster list, or give --broker host:port`,
+  );
 }

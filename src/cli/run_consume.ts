@@ -113,12 +113,14 @@ async function checkEnough(
 ): Promise<void> {
   if (await instance.namesrv.route(topic) === undefined) {
     throw new CliError(
-      `Topic ${topic} does not exist: waited ${timeout} s for it`,
+      `Topic ${topic} does not exist: waited ${timeout} s for it; create it (pocketmq topic create ${topic}), or correct the name`,
     );
   }
   if (count === undefined) return;
   throw new CliError(
-    `${count - left} of ${count} messages came within ${timeout} s`,
+    `${
+      count - left
+    } of ${count} messages came within ${timeout} s: give more by --timeout, or another place to begin by --from`,
   );
 }
 

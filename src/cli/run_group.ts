@@ -40,7 +40,9 @@ export async function listGroups(
 
 async function checkExists(admin: MQAdmin, group: string): Promise<void> {
   if (await admin.groups.exists(group)) return;
-  throw new CliError(`Group ${group} does not exist`);
+  throw new CliError(
+    `Group ${group} does not exist: see pocketmq group list, or create it`,
+  );
 }
 
 /** `group show`. */
@@ -53,7 +55,9 @@ export async function showGroup(
     const connection = await admin.groups.connections(group);
     if (connection === undefined) {
       await checkExists(admin, group);
-      throw new CliError(`Group ${group} exists, but has no member on line`);
+      throw new CliError(
+        `Group ${group} exists, but has no member on line: start a consumer of it; pocketmq group lag shows how far it is`,
+      );
     }
     const subscriptions = [...connection.subscriptionTable.values()];
     printRows(
@@ -180,7 +184,7 @@ export async function deleteGroup(
 ): Promise<void> {
   if (isSystemGroup(group)) {
     throw new CliError(
-      `Cannot delete group ${group}: it belongs to the system`,
+      `Cannot delete group ${group}: it belongs to the system; name a group of your own`,
       2,
     );
   }

@@ -69,7 +69,9 @@ export async function haPromote(
   // A master that another one has overtaken may take its place again.
   if (role !== "SLAVE" && state !== "diverged") {
     throw new CliError(
-      `This broker is ${withArticle(role)}: only a SLAVE can be promoted`,
+      `This broker is ${
+        withArticle(role)
+      }: only a SLAVE can be promoted; give the admin port of the slave by --admin`,
       1,
     );
   }
@@ -105,7 +107,10 @@ async function changeRole(
 async function statusOf(context: CliContext, url: URL): Promise<HAStatus> {
   const status = await adminJson(context, url) as HAStatus;
   if (typeof status.role === "string") return status;
-  throw new CliError(`${url.href} is no admin port of a broker`, 1);
+  throw new CliError(
+    `${url.href} is no admin port of a broker: give another by --admin (adminPort, 10913 by default)`,
+    1,
+  );
 }
 
 /** Why the exit code is 1; null when all is well. */

@@ -13,6 +13,7 @@ import type {
 import { printMessages } from "./message_output.ts";
 import { messageView } from "./message_view.ts";
 import { parseTime } from "./time.ts";
+import { unknownTopic } from "../client/mq_client_error.ts";
 
 function print(
   context: CliContext,
@@ -31,7 +32,7 @@ export async function showMessage(
   // Every text may be an id that some client made; without a topic it must say where it lies.
   if (flags.topic === undefined && decodeMessageId(id) === undefined) {
     throw new CliError(
-      `Cannot use message id ${id}: it is no offset id (32 or 56 hex digits); for an id that a client made, as produce prints, give --topic`,
+      `Cannot use message id ${id}: it is no offset id (32 or 56 hex digits, the last 16 a place in the log); for an id that a client made, as produce prints, give --topic`,
       2,
     );
   }
@@ -43,7 +44,7 @@ export async function showMessage(
       throw new CliError(
         flags.topic === undefined
           ? `No broker has a message with offset id ${id}; for an id that a client made, as produce prints, give --topic`
-          : `Topic ${flags.topic} has no message ${id}`,
+          : `Topic ${flags.topic} has no message ${id}: it may have expired (fileReservedTime), or be of another topic`,
       );
     }
     print(context, flags, [message]);
@@ -67,7 +68,9 @@ export async function queryMessages(
     const found = await admin.messages.byKey(topic, flags.key, query);
     if (found.length === 0) {
       if (flags.json === true) print(context, flags, found);
-      throw new CliError(`Topic ${topic} has no message with key ${flags.key}`);
+      throw new CliError(
+        `Topic ${topic} has no message with key ${flags.key}: see its spelling, and --begin and --end; what has expired is found no more`,
+      );
     }
     print(context, flags, found);
   });
@@ -93,7 +96,7 @@ export async function messagesAt(
     }
     if (found.length === 0) {
       throw new CliError(
-        `Queue ${brokerName}/${flags.queue} of ${topic} has no message at ${flags.offset}`,
+        `Queue ${brokerName}/${flags.queue} of ${topic} has no message at ${flags.offset}: pocketmq topic show ${topic} gives the offsets that it has`,
       );
     }
     print(context, flags, found);
@@ -104,9 +107,9 @@ async function onlyBroker(admin: MQAdmin, topic: string): Promise<string> {
   const route = await admin.topics.route(topic);
   const names = route?.queueDatas.map((it) => it.brokerName) ?? [];
   if (names.length === 1) return names[0]!;
+  if (names.length === 0) throw unknownTopic(topic);
   throw new CliError(
-    names.length === 0
-      ? `No name server knows topic ${topic}`
-      : `Several brokers have topic ${topic}: give --broker ${names.join("|")}`,
+    `Several brokers have topic ${topic}: give --broker ${names.join("|")}`,
+    2,
   );
 }

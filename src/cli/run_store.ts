@@ -29,7 +29,10 @@ function checkStore(context: CliContext, path: string): void {
     }
   };
   if (!isFolder(path)) {
-    throw new CliError(`Cannot look at ${path}: there is no such folder`, 2);
+    throw new CliError(
+      `Cannot look at ${path}: there is no such folder; name the storePathRootDir of a broker`,
+      2,
+    );
   }
   if (!isFolder(`${path}/commitlog`) && !isFolder(`${path}/config`)) {
     const below = fileSystem.list(path).map(({ name }) => `${path}/${name}`)

@@ -18,6 +18,7 @@ import type {
   ListTopicFlags,
   TargetFlags,
 } from "./topic_command.ts";
+import { unknownTopic } from "../client/mq_client_error.ts";
 
 /** `topic list`. */
 export async function listTopics(
@@ -90,7 +91,7 @@ export async function routeOfTopic(
   await withAdmin(context, flags, async (admin) => {
     const route = await admin.topics.route(topic);
     if (route === undefined) {
-      throw new CliError(`No name server knows topic ${topic}`);
+      throw unknownTopic(topic);
     }
     const rows = route.queueDatas.map((queues) => {
       const broker = route.brokerDatas.find((it) =>
@@ -147,13 +148,13 @@ export async function deleteTopic(
 ): Promise<void> {
   if (isSystemTopic(topic)) {
     throw new CliError(
-      `Cannot delete topic ${topic}: it belongs to the system`,
+      `Cannot delete topic ${topic}: it belongs to the system; name a topic of your own`,
       2,
     );
   }
   await withAdmin(context, flags, async (admin) => {
     if (await admin.topics.route(topic) === undefined) {
-      throw new CliError(`Topic ${topic} does not exist`);
+      throw unknownTopic(topic);
     }
     const brokers = await admin.topics.delete(topic, targetOf(flags));
     printDone(context, flags, `topic ${topic} is deleted on`, {

@@ -38,8 +38,8 @@ export async function addressesOf(
   const wanted = target.brokerName ?? target.clusterName;
   throw new MQClientError(
     wanted === undefined
-      ? "No master broker is registered"
-      : `No master broker is registered under ${wanted}`,
+      ? "No master broker is registered: start one that names this name server, or give its --broker host:port"
+      : `No master broker is registered under ${wanted}: see pocketmq cluster list, or give --broker host:port`,
     null,
   );
 }

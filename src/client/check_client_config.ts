@@ -2,7 +2,10 @@
 import { isTagType } from "../model/filter_api.ts";
 import type { SubscriptionData } from "../model/subscription_data.ts";
 import { encodeCheckClientRequestBody } from "../protocol/body/check_client_body.ts";
-import { createRequest } from "../protocol/remoting_command.ts";
+import {
+  createRequest,
+  type RemotingCommand,
+} from "../protocol/remoting_command.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
 import { isNoAnswer, refusedBy } from "./mq_client_error.ts";
@@ -45,8 +48,15 @@ async function checkAt(
     if (
       response.code !== ResponseCode.SUCCESS &&
       response.code !== ResponseCode.REQUEST_CODE_NOT_SUPPORTED
-    ) throw refusedBy(address, code, response);
+    ) throw refusedBy(address, code, response, cureOf(response));
   } catch (error) {
     if (!isNoAnswer(error)) throw error;
   }
+}
+
+/** Brokers read no expressions by default. */
+function cureOf({ remark }: RemotingCommand): string {
+  return remark?.includes("does not support consumer to filter")
+    ? "set enablePropertyFilter=true on that broker, or filter by tags"
+    : "";
 }

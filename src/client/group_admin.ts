@@ -29,7 +29,7 @@ import {
 import { RequestCode } from "../protocol/request_code.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
 import { addressesOf, type AdminTarget, allMasters } from "./admin_target.ts";
-import { MQClientError, refusedBy } from "./mq_client_error.ts";
+import { MQClientError, refusedBy, unknownTopic } from "./mq_client_error.ts";
 import { anyAddressOf, type MQClientInstance } from "./mq_client_instance.ts";
 import {
   resetOffset,
@@ -178,7 +178,7 @@ export class GroupAdmin {
   async producers(group: string, topic: string): Promise<ClientConnection[]> {
     const route = await this.#topics.route(topic);
     if (route === undefined) {
-      throw new MQClientError(`Topic ${topic} does not exist`, null);
+      throw unknownTopic(topic);
     }
     const request = createRequest(RequestCode.GET_PRODUCER_CONNECTION_LIST, {
       producerGroup: group,
@@ -229,7 +229,10 @@ export class GroupAdmin {
     request: RemotingCommand,
   ): Promise<RemotingCommand[]> {
     const answers: RemotingCommand[] = [];
-    let refusal: unknown = new MQClientError("No broker is registered", null);
+    let refusal: unknown = new MQClientError(
+      "No broker is registered: start one that names this name server",
+      null,
+    );
     for (const address of addresses) {
       const response = await this.#instance.invoke(address, { ...request });
       if (response.code === ResponseCode.SUCCESS) answers.push(response);

@@ -8,7 +8,7 @@ import { createRequest, type ExtFields } from "../protocol/remoting_command.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
 import { ConsumedMessage, decodeRecords } from "./consumed_message.ts";
-import { MQClientError, refusedBy } from "./mq_client_error.ts";
+import { MQClientError, refusedBy, unknownTopic } from "./mq_client_error.ts";
 import { anyAddressOf, type MQClientInstance } from "./mq_client_instance.ts";
 import { brokerDataOf } from "./route_queues.ts";
 
@@ -153,7 +153,7 @@ export class MessageAdmin {
   ): Promise<ConsumedMessage[]> {
     const route = await this.#instance.namesrv.refreshRoute(topic);
     if (route === undefined) {
-      throw new MQClientError(`Topic ${topic} does not exist`, null);
+      throw unknownTopic(topic);
     }
     const code = RequestCode.QUERY_MESSAGE;
     const answers = await Promise.all(route.brokerDatas.map(async (it) => {

@@ -26,11 +26,12 @@ export class MQClientError extends Error {
   }
 }
 
-/** The error of an answer that is no success. */
+/** The error of an answer that is no success; `cure`: what to do, where that is known. */
 export function refusedBy(
   address: string,
   requestCode: number,
   response: RemotingCommand,
+  cure = "",
 ): MQClientError {
   const { code, remark } = response;
   // Apache's name servers add lines with addresses of pages to read.
@@ -38,10 +39,19 @@ export function refusedBy(
   const why = sentence === "" ? "" : `: ${sentence}`;
   return new MQClientError(
     `${address} refused ${requestCodeName(requestCode)} with ` +
-      `${responseCodeName(code)} (${code})${why}`,
+      `${responseCodeName(code)} (${code})${why}` +
+      (cure === "" ? "" : `; ${cure}`),
     code,
     remark,
     address,
+  );
+}
+
+/** A name that no broker and no name server knows. */
+export function unknownTopic(topic: string): MQClientError {
+  return new MQClientError(
+    `Topic ${topic} does not exist: see pocketmq topic list, or create it`,
+    null,
   );
 }
 

@@ -171,7 +171,7 @@ export class NamesrvClient {
   async invokeOk(request: RemotingCommand): Promise<RemotingCommand> {
     const it = await this.#invokeFirst(request, () => true);
     if (it.response.code === ResponseCode.SUCCESS) return it.response;
-    throw refusedBy(it.address, request.code, it.response);
+    throw refused(it.address, request, it.response);
   }
 
   /** Sends to every server at once, one answer for each. */
@@ -197,7 +197,7 @@ export class NamesrvClient {
         });
       }
       if (response.code === ResponseCode.SUCCESS) return response;
-      throw refusedBy(address, request.code, response);
+      throw refused(address, request, response);
     });
   }
 
@@ -219,7 +219,7 @@ export class NamesrvClient {
         return route;
       }
       if (response.code !== ResponseCode.TOPIC_NOT_EXIST) {
-        throw refusedBy(address, request.code, response);
+        throw refused(address, request, response);
       }
     } catch (error) {
       this.#postpone(topic);
@@ -306,7 +306,10 @@ export class NamesrvClient {
     }
     if (last !== undefined) return last;
     throw new MQClientError(
-      `No name server of ${addresses.join(";")} answers: ${messageOf(failure)}`,
+      `No name server of ${addresses.join(";")} answers: ${
+        messageOf(failure)
+      }; ` +
+        "start one there, or name another",
       null,
       null,
       null,
@@ -322,6 +325,16 @@ export class NamesrvClient {
   ): Promise<RemotingCommand> {
     return this.#invoker.invoke(address, { ...request }, timeoutMs);
   }
+}
+
+function refused(
+  address: string,
+  request: RemotingCommand,
+  response: RemotingCommand,
+): MQClientError {
+  const isBroker = response.code === ResponseCode.REQUEST_CODE_NOT_SUPPORTED;
+  const cure = isBroker ? "give the address of a name server" : "";
+  return refusedBy(address, request.code, response, cure);
 }
 
 /** Code 1 means "not ready": another server may know the topic. */

@@ -10,7 +10,7 @@ import type { TopicRouteData } from "../protocol/body/topic_route_data.ts";
 import { createRequest } from "../protocol/remoting_command.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
-import { MQClientError, refusedBy } from "./mq_client_error.ts";
+import { refusedBy, unknownTopic } from "./mq_client_error.ts";
 import { anyAddressOf, type MQClientInstance } from "./mq_client_instance.ts";
 import { QueueOffsets } from "./queue_offsets.ts";
 import { compareQueues, subscribeQueues } from "./route_queues.ts";
@@ -52,7 +52,7 @@ export async function resetOffset(
   const { topic } = request;
   const route = await instance.namesrv.refreshRoute(topic);
   if (route === undefined) {
-    throw new MQClientError(`Topic ${topic} does not exist`, null);
+    throw unknownTopic(topic);
   }
   const reset: ResetQueue[] = [];
   for (const { brokerName, ...data } of route.brokerDatas) {

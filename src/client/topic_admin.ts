@@ -12,7 +12,7 @@ import { encodeCreateTopicRequestHeader } from "../protocol/header/create_topic_
 import { createRequest } from "../protocol/remoting_command.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import { addressesOf, type AdminTarget, allMasters } from "./admin_target.ts";
-import { MQClientError } from "./mq_client_error.ts";
+import { unknownTopic } from "./mq_client_error.ts";
 import { anyAddressOf, type MQClientInstance } from "./mq_client_instance.ts";
 import { compareQueues } from "./route_queues.ts";
 
@@ -105,7 +105,7 @@ export class TopicAdmin {
   async status(topic: string): Promise<TopicOffset[]> {
     const route = await this.route(topic);
     if (route === undefined) {
-      throw new MQClientError(`Topic ${topic} does not exist`, null);
+      throw unknownTopic(topic);
     }
     const tables = await Promise.all(route.brokerDatas.map(async (it) => {
       const address = anyAddressOf(it);

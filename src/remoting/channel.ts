@@ -69,6 +69,8 @@ export class Channel
   #isOpen = true;
   #isClosed = false;
   #isTerminated = false;
+  /** What was wrong with it; null: nothing that is known here. */
+  #closedWhy: string | null = null;
   #frames = 0;
   #bufferedBytes = 0;
   #receivedMs = 0;
@@ -222,7 +224,7 @@ export class Channel
     this.#isClosed = true;
     this.#isOpen = false;
     this.#outbox.close();
-    this.#outgoing.close();
+    this.#outgoing.close(this.#closedWhy);
     this.#reportBuffered();
     this.#host.onChannelClosed(this);
   }
@@ -366,6 +368,11 @@ export class Channel
   }
 
   #warn(kind: string, why: string): void {
+    // Whoever waits for an answer is told: it is their line, or their sentence.
+    if (!this.#host.isServer && this.isWaiting) {
+      this.#closedWhy = why;
+      return;
+    }
     this.#host.log.warn(
       kind,
       `Closed the connection of ${this.remoteAddress}: ${why}`,

@@ -89,7 +89,7 @@ export class OutgoingRequests {
   }
 
   /** Rejects everything: the connection is gone. */
-  close(): void {
-    this.#pending.close();
+  close(why: string | null): void {
+    this.#pending.close(why);
   }
 }

@@ -92,14 +92,14 @@ export class PendingRequests {
     return lastSentMs;
   }
 
-  /** Rejects everything: the connection is gone. */
-  close(): void {
+  /** Rejects everything: the connection is gone, null for no reason that is known here. */
+  close(why: string | null): void {
     const waiting = [...this.#table.values()];
     this.#table.clear();
     this.#nextDeadlineMs = Infinity;
     for (const pending of waiting) {
       pending.reject(
-        new RemotingClosedError(this.#peer.remoteAddress, pending.code),
+        new RemotingClosedError(this.#peer.remoteAddress, pending.code, why),
       );
     }
   }

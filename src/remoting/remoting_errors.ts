@@ -24,11 +24,16 @@ export class RemotingTimeoutError extends Error {
 /** The connection ended before the answer came. */
 export class RemotingClosedError extends Error {
   override readonly name = "RemotingClosedError";
-  constructor(readonly address: string, code: number) {
+  /** `why`: what was wrong with what came instead of an answer; null when nothing came. */
+  constructor(
+    readonly address: string,
+    code: number,
+    why: string | null = null,
+  ) {
     super(
       `The connection to ${address} was closed before it answered ${
         requestCodeName(code)
-      }`,
+      }${why === null ? "" : `: ${why}`}`,
     );
   }
 }

@@ -352,7 +352,10 @@ test("adminApp() has a problem for what is not there", async () => {
   const { ask } = fakeApp();
   const missing = await ask("GET", "/admin/nothing");
   assertEquals(missing.status, 404);
-  assertEquals(missing.body.detail, "There is no GET /admin/nothing");
+  assertEquals(
+    missing.body.detail,
+    "There is no GET /admin/nothing: see /openapi.json",
+  );
   assertEquals((await ask("GET", "/admin/routes")).status, 404);
 });
 

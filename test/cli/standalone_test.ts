@@ -130,6 +130,9 @@ test("standalone serves the tools", () =>
       assertEquals([code, stdout], [1, ""], args.join(" "));
       assertEquals(stderr.trim().split("\n").length, 1, stderr);
       assert(stderr.includes(sentence), `"${sentence}" in "${stderr}"`);
+      // What was wrong, and behind it what to do.
+      const cure = stderr.slice(stderr.indexOf(sentence) + sentence.length);
+      assert(/[:;,] [a-z]/.test(cure), `what to do in "${stderr}"`);
     }
     await ok("group", "delete", "idle");
   }));
@@ -162,7 +165,7 @@ test("produce waits for the first broker of a name server", async () => {
 const CONSUME = ["--group", "g", "--timeout", "1"];
 
 const FAILURES: readonly [args: readonly string[], sentence: string][] = [
-  [["topic", "show", "Nothing"], "Nothing"],
+  [["topic", "show", "Nothing"], "Topic Nothing does not exist"],
   [["config", "set", "nope=1"], "has not set nope (no such key"],
   [
     ["config", "set", "listenPort=1234"],

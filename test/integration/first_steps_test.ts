@@ -77,7 +77,8 @@ test("consume ends with 1 when nothing came in time", async () => {
     assertEquals([read.code, read.stdout, read.stderr], [
       1,
       "",
-      "pocketmq: 0 of 1 messages came within 1 s\n",
+      "pocketmq: 0 of 1 messages came within 1 s: give more by --timeout, " +
+      "or another place to begin by --from\n",
     ]);
   });
 });

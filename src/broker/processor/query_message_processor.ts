@@ -10,6 +10,7 @@ import {
 } from "../../protocol/remoting_command.ts";
 import { ResponseCode } from "../../protocol/response_code.ts";
 import type { RequestContext } from "../../remoting/request_processor.ts";
+import { shown } from "../../base/shown.ts";
 
 /** What queries need of the store. */
 export interface QueryMessageStore {
@@ -104,7 +105,10 @@ export class QueryMessageProcessor {
     return record === undefined
       ? createResponse(
         ResponseCode.SYSTEM_ERROR,
-        `can not find message by the offset, ${offset}`,
+        // As it was asked: a number beyond what a log can hold was made smaller.
+        `can not find message by the offset, ${
+          shown(request.extFields.offset!, 32)
+        }`,
       )
       : createResponse(ResponseCode.SUCCESS, null, {}, record);
   };
