@@ -5,11 +5,16 @@ import { requestCodeName } from "../protocol/request_code.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
 import { LogLimiter } from "../remoting/log_limiter.ts";
 import type {
+  GuardedBroker,
   ProcessorGuard,
   RequestProcessor,
 } from "../remoting/request_processor.ts";
 import { refusalOf } from "./access_validator.ts";
-import { PlainAclFile, type PlainAclFilePorts } from "./plain_acl_file.ts";
+import { aclProcessors } from "./accounts/acl_processors.ts";
+import {
+  type PlainAclFilePorts,
+  PlainAclFiles,
+} from "./accounts/plain_acl_files.ts";
 
 /** What it needs. */
 export interface AccessControlPorts extends PlainAclFilePorts {
@@ -18,36 +23,41 @@ export interface AccessControlPorts extends PlainAclFilePorts {
 
 /** Lets signed requests of known accounts pass. */
 export class AccessControl implements ProcessorGuard {
-  readonly #clock: Clock;
-  readonly #file: PlainAclFile;
+  readonly #ports: AccessControlPorts;
+  readonly #files: PlainAclFiles;
   readonly #log: LogLimiter;
 
-  /** Reads the file; throws AclFileError. */
+  /** Reads the files; `path` is that of plain_acl.yml. Throws AclFileError. */
   constructor(ports: AccessControlPorts, path: string) {
-    this.#clock = ports.clock;
-    this.#file = new PlainAclFile(ports, path);
+    this.#ports = ports;
+    this.#files = new PlainAclFiles(ports, path);
     this.#log = new LogLimiter(ports.logger, ports.clock);
   }
 
-  wrap(table: Map<number, RequestProcessor>): void {
+  wrap(table: Map<number, RequestProcessor>, broker: GuardedBroker): void {
+    const { clock, logger } = this.#ports;
+    const deps = { files: this.#files, clock, logger, broker };
+    for (const [code, processor] of aclProcessors(deps)) {
+      table.set(code, processor);
+    }
     for (const [code, processor] of table) {
       table.set(code, this.#guarded(processor));
     }
   }
 
   tick(): void {
-    this.#file.tick(this.#clock.monotonicMs());
+    this.#files.tick(this.#ports.clock.monotonicMs());
   }
 
   /** SIGHUP. */
   reload(): void {
-    this.#file.reload();
+    this.#files.reload();
   }
 
   #guarded(processor: RequestProcessor): RequestProcessor {
     return (context, request) => {
       const { remoteAddress, remoteHost } = context.connection;
-      const refusal = refusalOf(this.#file.acl, request, remoteHost.address);
+      const refusal = refusalOf(this.#files.acl, request, remoteHost.address);
       if (refusal === null) return processor(context, request);
       this.#log.warn(
         `refused-${request.code}`,

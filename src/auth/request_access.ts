@@ -198,8 +198,13 @@ const PEER_RULES: readonly (readonly [number, AccessRule])[] = [
   [PocketmqRequestCode.ANNOUNCE_ROLE_CHANGE, cluster(["GET"])],
 ];
 
-/** Users and policies of 5.x. */
+/** Accounts of 4.9, users and policies of 5.x. */
 const USER_RULES: readonly (readonly [number, AccessRule])[] = [
+  [RequestCode.UPDATE_AND_CREATE_ACL_CONFIG, cluster(["UPDATE"])],
+  [RequestCode.DELETE_ACL_CONFIG, cluster(["UPDATE"])],
+  [RequestCode.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG, cluster(["UPDATE"])],
+  [RequestCode.GET_BROKER_CLUSTER_ACL_INFO, cluster(["GET"])],
+  [RequestCode.GET_BROKER_CLUSTER_ACL_CONFIG, cluster(["GET"], "admin")],
   [RequestCode.AUTH_CREATE_USER, cluster(["UPDATE"])],
   [RequestCode.AUTH_UPDATE_USER, cluster(["UPDATE"])],
   [RequestCode.AUTH_DELETE_USER, cluster(["UPDATE"])],

@@ -336,7 +336,10 @@ export class BrokerRun {
     const { topicConfigManager } = parts;
     table.clear();
     processors.fill(table);
-    ports.guard?.wrap(table, { isSlave: () => ha.role === "SLAVE" });
+    ports.guard?.wrap(table, {
+      ...identity,
+      isSlave: () => ha.role === "SLAVE",
+    });
     listenToArrivals(parts, metadata);
     topicConfigManager.onChanged = (topic) => {
       registration.onTopicsChanged(topic?.topicName);

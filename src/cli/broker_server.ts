@@ -146,7 +146,12 @@ async function openGuard(
   }
   if (!aclEnable) return undefined;
   const { openAccessControl } = await import("./open_access_control.ts");
-  return openAccessControl({ ...runtime, logger: logger.child("acl") }, config);
+  return openAccessControl({
+    ...runtime,
+    logger: logger.child("acl"),
+    replace: (path, text) =>
+      replaceTextFile(runtime.fileSystem, path, text, "create-private"),
+  }, config);
 }
 
 async function startAdmin(running: RunningBroker) {

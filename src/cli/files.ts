@@ -21,15 +21,19 @@ export function readTextFile(fileSystem: FileSystem, path: string): string {
   return new TextDecoder().decode(readFile(fileSystem, path));
 }
 
-/** Replaces a file as a whole: temporary file, sync, rename, sync of the folder. */
+/**
+ * Replaces a file as a whole: temporary file, sync, rename, sync of the folder. With
+ * `create-private` its owner alone can read it from then on.
+ */
 export async function replaceTextFile(
   fileSystem: FileSystem,
   path: string,
   text: string,
+  mode: "create" | "create-private" = "create",
 ): Promise<void> {
   const bytes = new TextEncoder().encode(text);
   const temporary = `${path}.tmp`;
-  const file = fileSystem.open(temporary, "create");
+  const file = fileSystem.open(temporary, mode);
   try {
     file.truncate(bytes.length);
     file.writeAt(0, bytes);

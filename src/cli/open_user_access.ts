@@ -1,5 +1,5 @@
 /** openUserAccess: users and policies of a broker with authenticationEnabled=true, at its start. */
-import { PlainAclFile } from "../auth/plain_acl_file.ts";
+import { PlainAclFiles } from "../auth/accounts/plain_acl_files.ts";
 import { AclFileError } from "../auth/yaml_file.ts";
 import { AuthError } from "../auth/users/auth_error.ts";
 import { AuthStore } from "../auth/users/auth_store.ts";
@@ -37,7 +37,13 @@ export async function openUserAccess(
   const seal = new PasswordSeal(credentials?.secretKey);
   try {
     // A backup would bring back whom somebody has shut out.
-    const file = new JsonFile(fileSystem, path, logger, "same");
+    const file = new JsonFile(
+      fileSystem,
+      path,
+      logger,
+      "same",
+      "create-private",
+    );
     const store = new AuthStore({ clock, file, seal });
     await prepare(ports, store, slices);
     return new UserAccess({ clock, logger, store, seal }, {
@@ -88,7 +94,12 @@ async function prepare(
 
 function accountsOf(ports: UserAccessOpening, options: AclOptions) {
   if (!options.migrateAuthFromV1Enabled) return [];
-  return new PlainAclFile(ports, options.plainAclFile).acl.accounts.values();
+  const replace = () => Promise.reject(new Error("nothing is written there"));
+  const files = new PlainAclFiles(
+    { ...ports, replace },
+    options.plainAclFile,
+  );
+  return files.acl.accounts.values();
 }
 
 function codesOf(list: string): ReadonlySet<number> {

@@ -40,8 +40,11 @@ export interface FileLock {
   release(): void;
 }
 
-/** `read`: must exist. `write`: must exist. `create`: opened for writing, made when missing. */
-export type OpenMode = "read" | "write" | "create";
+/**
+ * `read`: must exist. `write`: must exist. `create`: opened for writing, made when missing.
+ * `create-private`: the same, and what is made can be read by its owner alone.
+ */
+export type OpenMode = "read" | "write" | "create" | "create-private";
 
 /** What kind of failure a disk reported; `other` keeps the errno name in `FileError.errno`. */
 export type FileErrorKind =

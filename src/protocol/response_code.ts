@@ -66,6 +66,13 @@ export const ResponseCode = Object.freeze({
   POLICY_NOT_EXIST: 3002, // [5.x]
 });
 
+/** What 4.9 answers where accounts cannot be changed; 5.x has other names for the numbers. */
+export const AclResponseCode = Object.freeze({
+  UPDATE_FAILED: 209, // UPDATE_AND_CREATE_ACL_CONFIG_FAILED
+  DELETE_FAILED: 210, // DELETE_ACL_CONFIG_FAILED
+  WHITE_ADDRS_FAILED: 211, // UPDATE_GLOBAL_WHITE_ADDRS_CONFIG_FAILED
+});
+
 const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(ResponseCode).map(([name, code]) => [code, name]),
 );

@@ -38,6 +38,10 @@ export type RequestProcessor = (
 
 /** What a guard knows of the broker behind it. */
 export interface GuardedBroker {
+  readonly clusterName: string;
+  readonly brokerName: string;
+  /** `host:port` as others are told. */
+  readonly brokerAddr: string;
   isSlave(): boolean;
 }
 

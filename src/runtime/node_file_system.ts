@@ -34,9 +34,11 @@ const OPEN_FLAGS: Record<OpenMode, number> = {
   read: constants.O_RDONLY,
   write: constants.O_RDWR,
   create: constants.O_RDWR | constants.O_CREAT,
+  "create-private": constants.O_RDWR | constants.O_CREAT,
 };
 
 const FILE_PERMISSIONS = 0o644;
+const PRIVATE_PERMISSIONS = 0o600;
 
 /**
  * Real paths locked by this process. A POSIX lock does not keep its own process
@@ -164,7 +166,10 @@ export class NodeFileSystem implements FileSystem {
 }
 
 function openFile(path: string, mode: OpenMode): number {
-  return openSync(path, OPEN_FLAGS[mode], FILE_PERMISSIONS);
+  const permissions = mode === "create-private"
+    ? PRIVATE_PERMISSIONS
+    : FILE_PERMISSIONS;
+  return openSync(path, OPEN_FLAGS[mode], permissions);
 }
 
 function attempt<T>(action: string, path: string, run: () => T): T {

@@ -43,14 +43,17 @@ export class JsonFile {
   readonly #writing = new Coalesced(() => this.#writeWaiting());
 
   readonly #backup: BackupKind;
+  readonly #mode: "create" | "create-private";
 
   constructor(
     fileSystem: FileSystem,
     readonly path: string,
     logger: Logger,
     backup: BackupKind = "previous",
+    mode: "create" | "create-private" = "create",
   ) {
     this.#backup = backup;
+    this.#mode = mode;
     this.#fileSystem = fileSystem;
     this.#logger = logger;
     this.#unsyncedDirectories = new Set(
@@ -175,7 +178,7 @@ export class JsonFile {
   }
 
   async #writeSynced(path: string, bytes: Uint8Array): Promise<void> {
-    const handle = this.#fileSystem.open(path, "create");
+    const handle = this.#fileSystem.open(path, this.#mode);
     try {
       handle.truncate(0);
       handle.writeAt(0, bytes);

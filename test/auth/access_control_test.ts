@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { test } from "node:test";
 import { AccessControl } from "../../src/auth/access_control.ts";
+import { replaceTextFile } from "../../src/cli/files.ts";
 import { AclFileError } from "../../src/auth/yaml_file.ts";
 import {
   createRequest,
@@ -52,11 +53,22 @@ class Rig {
   constructor(readonly path: string, text = FILE) {
     writeFileSync(path, text);
     this.control = new AccessControl(
-      { ...runtime, clock: this.clock, logger: this.logger },
+      {
+        ...runtime,
+        clock: this.clock,
+        logger: this.logger,
+        replace: (file, text) =>
+          replaceTextFile(runtime.fileSystem, file, text),
+      },
       path,
     );
     for (const code of CODES) this.#table.set(code, () => createResponse(0));
-    this.control.wrap(this.#table);
+    this.control.wrap(this.#table, {
+      clusterName: "DefaultCluster",
+      brokerName: "broker-a",
+      brokerAddr: "127.0.0.1:10911",
+      isSlave: () => false,
+    });
   }
 
   /** Code and remark of the answer. */
@@ -254,6 +266,7 @@ test("a file that is missing at the start is an error that names it; later it ch
       ...runtime,
       clock: new FakeClock(),
       logger: new FakeLogger(),
+      replace: () => Promise.reject(new Error("not here")),
     };
     const { message } = assertThrows(
       () => new AccessControl(ports, path),

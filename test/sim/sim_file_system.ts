@@ -117,7 +117,7 @@ export class SimFileSystem implements FileSystem {
     }
     if (mode !== "read") this.checkWrite("open", path);
     let node = this.#names.get(normal);
-    if (node === undefined && mode === "create") {
+    if (node === undefined && mode.startsWith("create")) {
       this.#checkParent("open", normal);
       node = new SimFile();
       this.#names.add(normal, node);

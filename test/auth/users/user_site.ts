@@ -55,7 +55,12 @@ export class UserSite {
       ...options,
     });
     for (const code of CODES) this.#table.set(code, () => createResponse(0));
-    this.access.wrap(this.#table, { isSlave: () => this.isSlave });
+    this.access.wrap(this.#table, {
+      clusterName: "DefaultCluster",
+      brokerName: "broker-a",
+      brokerAddr: "127.0.0.1:10911",
+      isSlave: () => this.isSlave,
+    });
   }
 
   /** With the superuser in it. */
