@@ -42,6 +42,8 @@ export interface QueueLag {
   readonly consumerOffset: number | null;
   /** Messages; null when unknown. */
   readonly lag: number | null;
+  /** Messages that were popped and not acknowledged: `lag` does not count them. */
+  readonly popInflight: number;
 }
 
 /** What these routes ask. Refusals are ProblemError. */

@@ -54,6 +54,7 @@ const LagSchema = z.object({
       brokerOffset: z.int(),
       consumerOffset: z.int().nullable(),
       lag: z.int().nullable(),
+      popInflight: z.int(),
     }),
   ),
 }).openapi("GroupLag");

@@ -34,6 +34,7 @@ import type { HAFence } from "./ha_fence.ts";
 import { HAReseed } from "./ha_reseed.ts";
 import type { HARoleRecord } from "./ha_role_file.ts";
 import { RoleChangeBoard } from "./role_change/role_change_board.ts";
+import type { PopService } from "./pop/pop_service.ts";
 import type { ScheduleMessageShell } from "./schedule_message_shell.ts";
 import type { TransactionStats } from "./transaction/transaction_stats.ts";
 
@@ -180,6 +181,11 @@ export class BrokerController {
   /** Whether another broker was promoted. */
   get fence(): HAFence {
     return this.#started().running.fence;
+  }
+
+  /** POP consumption. */
+  get pop(): PopService {
+    return this.#started().running.pop;
   }
 
   /** Delivery of delay levels. */

@@ -97,6 +97,7 @@ export function lagOf(broker: BrokerController, group: string): QueueLag[] {
         brokerOffset,
         consumerOffset: offset < 0 ? null : offset,
         lag: lagIn(brokerOffset, offset),
+        popInflight: broker.pop.log.table.inFlight(topic, group, queueId),
       });
     }
   }

@@ -70,7 +70,8 @@ async function positionOf(
     if (!isCommitted && max > 0) return undefined;
     sum.consumerOffset += committed;
     sum.lagMessages += Math.max(0, max - committed);
-    sum.inflightMessages += Math.max(0, pulled - committed);
+    sum.inflightMessages += Math.max(0, pulled - committed) +
+      broker.pop.log.table.inFlight(topic, group, queueId);
     sum.readyMessages += Math.max(0, max - pulled);
     const ofCommitted = await storeTime(broker, topic, queueId, committed, max);
     unconsumedMs = Math.min(unconsumedMs, ofCommitted);

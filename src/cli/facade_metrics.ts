@@ -24,6 +24,7 @@ import {
   rpcMetrics,
 } from "./facade_client_metrics.ts";
 import { exporterSnapshot } from "./facade_exporter_metrics.ts";
+import { popMetrics } from "./facade_pop_metrics.ts";
 import { groupPositions } from "./facade_lag_metrics.ts";
 import { earliestMessageMs } from "./facade_status.ts";
 
@@ -78,6 +79,7 @@ async function snapshotOf(
   const groups = [...parts.brokerStatsManager.groups()];
   return {
     ha,
+    pop: popMetrics(broker, nowMs),
     role: broker.ha.role,
     brokerPermission: broker.options.broker.brokerPermission,
     topicCount: parts.topicConfigManager.allTopics().size,

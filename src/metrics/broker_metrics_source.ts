@@ -128,8 +128,43 @@ export interface HAMetrics {
   readonly reconnectCount: number;
 }
 
+/** What was counted of POP for one group and topic. */
+export interface PopCountMetrics {
+  readonly group: string;
+  readonly topic: string;
+  /** CK or ACK. */
+  readonly type: string | undefined;
+  /** PutMessageStatus. */
+  readonly status: string | undefined;
+  /** Of the revive log. */
+  readonly queueId: number | undefined;
+  readonly count: number;
+}
+
+/** One queue of the revive log. */
+export interface ReviveQueueMetrics {
+  readonly queueId: number;
+  /** Check points that are due. */
+  readonly dueCount: number;
+  /** Milliseconds since the first of them was due. */
+  readonly lateMs: number;
+}
+
+/** POP consumption. */
+export interface PopMetrics {
+  readonly checkPointCount: number;
+  readonly inflightMessages: number;
+  readonly heldRequests: number;
+  /** None on a slave. */
+  readonly queues: readonly ReviveQueueMetrics[];
+  readonly puts: readonly PopCountMetrics[];
+  readonly gets: readonly PopCountMetrics[];
+  readonly retries: readonly PopCountMetrics[];
+}
+
 /** The broker. */
 export interface BrokerMetricsSnapshot {
+  readonly pop: PopMetrics;
   readonly ha: HAMetrics;
   readonly role: string;
   readonly brokerPermission: number;

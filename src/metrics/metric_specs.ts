@@ -1,6 +1,7 @@
 /** Which metrics there are: RocketMQ 5's, those of replication, and `pocketmq_` for what is ours. */
 import { HA_METRICS } from "./ha_metric_specs.ts";
 import { counter, gauge, type MetricSpec, rows } from "./metric_spec.ts";
+import { POP_METRICS } from "./pop_metric_specs.ts";
 import { ROCKETMQ_METRICS } from "./rocketmq_metric_specs.ts";
 
 const ROLES = ["ASYNC_MASTER", "SYNC_MASTER", "SLAVE"];
@@ -86,6 +87,7 @@ const HA: readonly MetricSpec[] = [
       })),
   },
   ...HA_METRICS,
+  ...POP_METRICS,
 ];
 
 /** Metrics of the process. */

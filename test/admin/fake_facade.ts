@@ -167,6 +167,7 @@ export function fakeFacade() {
               brokerOffset: 9,
               consumerOffset: 4,
               lag: 5,
+              popInflight: 0,
             },
             {
               topic: "T",
@@ -174,6 +175,7 @@ export function fakeFacade() {
               brokerOffset: 7,
               consumerOffset: 0,
               lag: 7,
+              popInflight: 0,
             },
           ]
           : [],
@@ -188,6 +190,7 @@ export function fakeFacade() {
           brokerOffset: 9,
           consumerOffset: 2,
           lag: 7,
+          popInflight: 0,
         }]);
       },
       newGroup: createSubscriptionGroupConfig,

@@ -14,7 +14,13 @@ function open(topics: readonly string[], queueNums = 2) {
   rig.topicConfigManager.updateTopicConfigs(
     topics.map((it) => topicOf(it, nums)),
   );
-  const site = { rig, looks: 0, reads: 0, minOffset: 0 };
+  const site = {
+    rig,
+    looks: 0,
+    reads: 0,
+    minOffset: 0,
+    popped: new Map<string, number>(),
+  };
   for (const topic of topics) {
     for (let queueId = 0; queueId < queueNums; queueId++) {
       rig.maxOffsets.set(`${topic}/${queueId}`, 10);
@@ -22,6 +28,14 @@ function open(topics: readonly string[], queueNums = 2) {
   }
   const broker = {
     parts: rig,
+    pop: {
+      log: {
+        table: {
+          inFlight: (topic: string, group: string, queueId: number) =>
+            site.popped.get(`${topic}@${group}@${queueId}`) ?? 0,
+        },
+      },
+    },
     messageStore: {
       getMaxOffsetInQueue: (topic: string, queueId: number) => {
         site.looks++;
@@ -96,4 +110,16 @@ test("groupPositions() looks at each group's own queues only, and reads where it
   // Two queues a group, whatever other topics and groups there are.
   assertEquals([site.looks, site.reads], [600, 10]);
   assertEquals((await groupPositions(broker, NOW, 200)).length, 200);
+});
+
+test("groupPositions() counts what is popped and not acknowledged", async () => {
+  const { site, broker, add } = open(["T"]);
+  add("g");
+  for (const queueId of [0, 1]) {
+    site.rig.consumerOffsetManager.commitOffset("x", "g", "T", queueId, 10);
+  }
+  site.popped.set("T@g@0", 3).set("T@g@1", 4).set("T@h@0", 5);
+  const [position] = await groupPositions(broker, NOW, 10);
+  assertEquals(position?.inflightMessages, 7);
+  assertEquals(position?.lagMessages, 0);
 });

@@ -54,6 +54,9 @@ export const SHARED: Readonly<
     "response_code",
     "result",
   ]],
+  rocketmq_pop_revive_lag_milliseconds: ["gauge", ["queue_id"]],
+  rocketmq_pop_revive_latency_milliseconds: ["gauge", ["queue_id"]],
+  rocketmq_pop_checkpoint_buffer_size: ["gauge", []],
   rocketmq_commit_messages_total: ["counter", ["topic"]],
   rocketmq_rollback_messages_total: ["counter", ["topic"]],
   rocketmq_finish_message_latency_milliseconds: ["histogram", ["topic"]],
@@ -71,7 +74,10 @@ export const ABSENT: Readonly<Record<string, readonly RegExp[]>> = {
     /^rocketmq_timing_messages$/,
     /^rocketmq_delay_message_latency/,
   ],
-  "POP is not here": [/^rocketmq_pop_/],
+  "POP buffers neither positions nor check points": [
+    /^rocketmq_pop_offset_buffer_size/,
+    /^rocketmq_pop_buffer_scan_time_consume/,
+  ],
   "no RocksDB, tiered store, proxy or controller": [
     /^rocketmq_rocksdb_/,
     /^rocketmq_tiered_store_/,

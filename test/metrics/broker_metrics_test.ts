@@ -39,6 +39,19 @@ test("BrokerMetrics has one value per sample", async () => {
   const has = (line: string) => assert(lines.includes(line), line);
   const topic = 'topic="T",message_type="normal",is_system="false"';
   has(`rocketmq_messages_in_total{${NODE},${topic}} 19`);
+  const pop = 'consumer_group="G",topic="T"';
+  has(
+    `rocketmq_pop_revive_in_message_total{${NODE},${pop},revive_message_type="CK",put_status="PUT_OK"} 56`,
+  );
+  has(
+    `rocketmq_pop_revive_out_message_total{${NODE},${pop},queue_id="2",revive_message_type="ACK"} 57`,
+  );
+  has(
+    `rocketmq_pop_revive_retry_messages_total{${NODE},${pop},put_status="PUT_OK"} 58`,
+  );
+  has(`rocketmq_pop_revive_lag_milliseconds{${NODE},queue_id="2"} 54`);
+  has(`rocketmq_pop_revive_latency_milliseconds{${NODE},queue_id="2"} 55`);
+  has(`rocketmq_pop_checkpoint_buffer_size{${NODE}} 51`);
   has(`rocketmq_throughput_in_total{${NODE},${topic}} 190`);
   const group = 'consumer_group="G",topic="T",is_system="false"';
   has(`rocketmq_messages_out_total{${NODE},${group}} 16`);

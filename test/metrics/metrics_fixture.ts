@@ -5,6 +5,15 @@ import type { ExporterSnapshot } from "../../src/metrics/exporter_snapshot.ts";
 
 const LATENCY = { bounds: [1, 3], counts: [4, 0, 1], sum: 7 };
 
+function popCount(
+  type: string | undefined,
+  status: string | undefined,
+  queueId: number | undefined,
+  count: number,
+) {
+  return { group: "G", topic: "T", type, status, queueId, count };
+}
+
 /** A master with one slave that lags. */
 export function snapshot(): BrokerMetricsSnapshot {
   return {
@@ -23,6 +32,15 @@ export function snapshot(): BrokerMetricsSnapshot {
       masterLagBytes: null,
       masterLagMs: null,
       reconnectCount: 0,
+    },
+    pop: {
+      checkPointCount: 51,
+      inflightMessages: 52,
+      heldRequests: 53,
+      queues: [{ queueId: 2, dueCount: 54, lateMs: 55 }],
+      puts: [popCount("CK", "PUT_OK", undefined, 56)],
+      gets: [popCount("ACK", undefined, 2, 57)],
+      retries: [popCount(undefined, "PUT_OK", undefined, 58)],
     },
     role: "ASYNC_MASTER",
     brokerPermission: 6,

@@ -191,10 +191,24 @@ export class PopConsumerTable {
     if (!live.isDone) this.#due.push(untilMs, live);
   }
 
-  /** Milliseconds by which the first due check point is late. */
-  lateMs(nowMs: number): number {
-    const first = this.firstDue(nowMs);
-    return first === undefined ? 0 : nowMs - first.dueMs;
+  /** What is due, by queue of the revive log. */
+  due(
+    nowMs: number,
+  ): ReadonlyMap<
+    number,
+    { readonly dueCount: number; readonly lateMs: number }
+  > {
+    const queues = new Map<number, { dueCount: number; lateMs: number }>();
+    for (const { dueMs, reviveQueueId } of this.#points.values()) {
+      if (dueMs > nowMs) continue;
+      const { dueCount, lateMs } = queues.get(reviveQueueId) ??
+        { dueCount: 0, lateMs: 0 };
+      queues.set(reviveQueueId, {
+        dueCount: dueCount + 1,
+        lateMs: Math.max(lateMs, nowMs - dueMs),
+      });
+    }
+    return queues;
   }
 
   /** The oldest check point of a queue of the revive log. */

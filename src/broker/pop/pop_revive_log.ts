@@ -37,6 +37,7 @@ import {
 import { PopConsumerTable } from "./pop_consumer_table.ts";
 import { POP_PROGRESS_GROUP, REVIVE_GROUP, ReviveTag } from "./pop_names.ts";
 import { type PopReader, recordsFrom } from "./pop_records.ts";
+import { PopStats } from "./pop_stats.ts";
 
 /** Positions of groups. */
 export interface PopOffsets {
@@ -100,8 +101,7 @@ export class PopReviveLog {
   #floorsMs = -Infinity;
   /** True when there are records that a power cut could take. */
   isUnflushed = false;
-  /** Records put since start. */
-  readonly counts = { checkPoints: 0, acks: 0 };
+  readonly stats = new PopStats();
 
   constructor(ports: PopReviveLogPorts) {
     this.#ports = ports;
@@ -144,11 +144,15 @@ export class PopReviveLog {
       dueMs,
       waits,
     );
-    return this.#put(message, (offset) => {
-      this.counts.checkPoints++;
+    const apply = (offset: number) => {
       this.table.onCheckPoint(point, reviveQueueId, offset);
       onStored();
-    });
+    };
+    return this.#put(
+      message,
+      apply,
+      ({ status }) => this.stats.onPut(point, "CK", status),
+    );
   }
 
   /** Stores an acknowledgement; `dueMs`: when its check point is due. */
@@ -166,10 +170,12 @@ export class PopReviveLog {
       dueMs,
       waits,
     );
-    return this.#put(message, (offset) => {
-      this.counts.acks++;
-      this.table.onAck(ack, offset, dueMs, this.#ports.clock.nowMs());
-    });
+    return this.#put(
+      message,
+      (offset) =>
+        this.table.onAck(ack, offset, dueMs, this.#ports.clock.nowMs()),
+      ({ status }) => this.stats.onPut(ack, "ACK", status),
+    );
   }
 
   /** Once loaded, every 100 ms: takes what others put there, and commits floors. */
@@ -255,6 +261,7 @@ export class PopReviveLog {
     try {
       if (tag === ReviveTag.CHECK_POINT) {
         const point = decodePopCheckPoint(body);
+        this.stats.onGet(point, "CK", queueId);
         const isTimed = findProperty(propertiesText, TIMER_ENQUEUE_MS) !==
           undefined;
         this.table.onCheckPoint(
@@ -272,6 +279,7 @@ export class PopReviveLog {
         }
       } else if (tag === ReviveTag.ACK || tag === ReviveTag.BATCH_ACK) {
         const ack = decodeAckMsg(body, tag === ReviveTag.BATCH_ACK);
+        this.stats.onGet(ack, "ACK", queueId);
         const dueMs = Number(
           findProperty(propertiesText, MessageConst.TIMER_DELIVER_MS) ?? 0,
         );
@@ -288,8 +296,10 @@ export class PopReviveLog {
   #put(
     message: MessageExtBrokerInner,
     apply: (offset: number) => void,
+    count: (result: PutMessageResult) => void,
   ): PutResult {
     const applyOnce = (result: PutMessageResult) => {
+      count(result);
       if (!isStored(result.status)) return result;
       this.isUnflushed = true;
       const queue = this.#queues[message.queueId]!;

@@ -200,6 +200,7 @@ export class PopReviveService {
     topics.createTopicIfAbsent(createTopicConfig(inner.topic));
     const result = this.#ports.store.putMessage(inner);
     if (result instanceof Promise) return "the put did not end at once";
+    if (!isDead) this.#ports.log.stats.onRetry(live.point, result.status);
     if (!isStored(result.status)) {
       return remarkOfPut(result.status, result.reason) ?? result.status;
     }
