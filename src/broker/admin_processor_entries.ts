@@ -54,6 +54,10 @@ import {
   statsAdminProcessors,
 } from "./processor/stats_admin_processor.ts";
 import {
+  type TimerAdminDeps,
+  timerAdminProcessors,
+} from "./processor/timer_admin_processor.ts";
+import {
   type TopicAdminDeps,
   topicAdminProcessors,
 } from "./processor/topic_admin_processor.ts";
@@ -73,6 +77,7 @@ export type AdminBrokerDeps =
   & ResetOffsetDeps
   & RuntimeInfoDeps
   & StatsAdminDeps
+  & TimerAdminDeps
   & TopicAdminDeps;
 
 /** Processors by request code. */
@@ -86,6 +91,7 @@ export function* adminProcessorEntries(
   yield* callConsumerProcessors(deps);
   yield* queryConsumeQueueProcessors(deps);
   yield* offsetAdminProcessors(deps);
+  yield* timerAdminProcessors(deps);
   yield* resetOffsetProcessors(deps);
   yield* cleanAdminProcessors(deps);
   yield* configAdminProcessors(deps);

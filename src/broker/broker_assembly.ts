@@ -36,8 +36,8 @@ import type { BrokerConfiguration } from "./processor/config_admin_processor.ts"
 import { assemblePop } from "./pop/pop_assembly.ts";
 import type { PopService } from "./pop/pop_service.ts";
 import { BrokerProcessors } from "./processor_table.ts";
+import type { DeferredDelivery } from "./deferred_delivery.ts";
 import { assembleSchedule } from "./schedule_assembly.ts";
-import type { ScheduleMessageShell } from "./schedule_message_shell.ts";
 import type { ShutdownGate } from "./shutdown_gate.ts";
 
 /** The outside world of a broker. */
@@ -91,7 +91,7 @@ export interface RunningBroker {
   readonly neighbours: HANeighbours;
   readonly metadata: BrokerMetadata;
   readonly fence: HAFence;
-  readonly schedule: ScheduleMessageShell;
+  readonly schedule: DeferredDelivery;
   readonly pop: PopService;
 }
 

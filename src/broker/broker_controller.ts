@@ -33,9 +33,9 @@ import { startErrorOf } from "./broker_start_error.ts";
 import type { HAFence } from "./ha_fence.ts";
 import { HAReseed } from "./ha_reseed.ts";
 import type { HARoleRecord } from "./ha_role_file.ts";
+import type { DeferredDelivery } from "./deferred_delivery.ts";
 import { RoleChangeBoard } from "./role_change/role_change_board.ts";
 import type { PopService } from "./pop/pop_service.ts";
-import type { ScheduleMessageShell } from "./schedule_message_shell.ts";
 import type { TransactionStats } from "./transaction/transaction_stats.ts";
 
 /** One broker. */
@@ -189,7 +189,7 @@ export class BrokerController {
   }
 
   /** Delivery of delay levels. */
-  get schedule(): ScheduleMessageShell {
+  get schedule(): DeferredDelivery {
     return this.#started().running.schedule;
   }
 

@@ -73,6 +73,7 @@ export class BrokerMetadata {
       consumerOffsetManager: parts.consumerOffsetManager,
       delayOffsetFile: parts.delayOffsetFile,
       messageRequestModeFile: parts.messageRequestModeFile,
+      timerMetrics: parts.timerMetrics,
       messageStore: parts.messageStore,
       auth: ports.auth,
       topicQueueCleaner: this.#cleaner,

@@ -48,6 +48,16 @@ export interface BrokerOptions extends PopOptions {
   readonly flushConsumerOffsetInterval: number;
   /** Milliseconds between two writes of delayOffset.json. */
   readonly flushDelayOffsetInterval: number;
+  /** False: timer messages are refused, and what waits is kept. */
+  readonly timerWheelEnable: boolean;
+  /** Seconds that a timer message may wait. */
+  readonly timerMaxDelaySec: number;
+  /** Seconds after which one that waits is put again; at most half of fileReservedTime. */
+  readonly timerRollWindowSlot: number;
+  /** Milliseconds between two writes of what is done of timer messages. */
+  readonly timerFlushIntervalMs: number;
+  readonly recallMessageEnable: boolean;
+  readonly allowRecallWhenBrokerNotWriteable: boolean;
   /** Milliseconds between full registrations; clamped to 10000..60000 as in Apache. */
   readonly registerNameServerPeriod: number;
   /** Milliseconds that one registration may take. */
@@ -128,6 +138,12 @@ export const DEFAULT_BROKER_OPTIONS: BrokerOptions = Object.freeze({
   validateSystemTopicWhenUpdateTopic: true,
   flushConsumerOffsetInterval: 5_000,
   flushDelayOffsetInterval: 10_000,
+  timerWheelEnable: true,
+  timerMaxDelaySec: 259_200,
+  timerRollWindowSlot: 172_800,
+  timerFlushIntervalMs: 1_000,
+  recallMessageEnable: false,
+  allowRecallWhenBrokerNotWriteable: true,
   registerNameServerPeriod: 30_000,
   registerBrokerTimeoutMills: 24_000,
   forceRegister: true,

@@ -24,6 +24,8 @@ import { PullRequestHoldService } from "./pull_request_hold_service.ts";
 import { RebalanceLockManager } from "./rebalance_lock_manager.ts";
 import { ResetOffsets } from "./reset_offsets.ts";
 import { SubscriptionGroupManager } from "./subscription_group_manager.ts";
+import { TimerCheckpointFile } from "./timer/timer_checkpoint_file.ts";
+import { TimerMetrics } from "./timer/timer_metrics.ts";
 import { TopicConfigManager } from "./topic_config_manager.ts";
 
 /** What the managers need of the machine. */
@@ -44,6 +46,8 @@ export class BrokerParts {
   readonly producerManager: ProducerManager;
   readonly rebalanceLockManager: RebalanceLockManager;
   readonly delayOffsetFile: DelayOffsetFile;
+  readonly timerCheckpointFile: TimerCheckpointFile;
+  readonly timerMetrics: TimerMetrics;
   readonly messageRequestModeFile: MessageRequestModeFile;
   readonly pullRequestHoldService: PullRequestHoldService;
   readonly popLongPollingService: PopLongPollingService;
@@ -83,6 +87,7 @@ export class BrokerParts {
     const groups = file("subscriptionGroup.json");
     const offsets = file("consumerOffset.json");
     const delayOffsets = file("delayOffset.json");
+    const timerMetrics = file("timermetrics");
     const modes = file("messageRequestMode.json");
     const filters = file("consumerFilter.json");
     const orderInfo = file("consumerOrderInfo.json");
@@ -91,6 +96,7 @@ export class BrokerParts {
       groups,
       offsets,
       delayOffsets,
+      timerMetrics,
       modes,
       filters,
       orderInfo,
@@ -117,6 +123,12 @@ export class BrokerParts {
       },
     );
     this.delayOffsetFile = new DelayOffsetFile(delayOffsets, clock);
+    this.timerCheckpointFile = new TimerCheckpointFile(
+      fileSystem,
+      options.storePathRootDir,
+      logger,
+    );
+    this.timerMetrics = new TimerMetrics(timerMetrics);
     this.messageRequestModeFile = new MessageRequestModeFile(modes);
     const clients = { clock, logger: ports.logger.child("client") };
     this.consumerFilterManager = new ConsumerFilterManager(
@@ -160,6 +172,7 @@ export class BrokerParts {
     this.subscriptionGroupManager.load();
     this.consumerOffsetManager.load();
     this.delayOffsetFile.load();
+    this.timerMetrics.load();
     this.messageRequestModeFile.load();
     this.consumerFilterManager.load();
     this.consumerOrderInfoManager.load();

@@ -209,7 +209,7 @@ export class BrokerRun {
     running.pop.reconfigure(broker);
     running.registration.reconfigure(broker);
     running.ha.reconfigure(ha);
-    running.schedule.reconfigure(broker.flushDelayOffsetInterval);
+    running.schedule.reconfigure(broker);
     if (broker.brokerRole !== "SLAVE") running.ha.switchRole(broker.brokerRole);
     if (before.brokerPermission !== broker.brokerPermission) {
       // Name servers look at topics only when their version is another one.
@@ -340,7 +340,7 @@ export class BrokerRun {
       ...identity,
       isSlave: () => ha.role === "SLAVE",
     });
-    listenToArrivals(parts, metadata);
+    listenToArrivals(parts, metadata, this.running.schedule.timers);
     topicConfigManager.onChanged = (topic) => {
       registration.onTopicsChanged(topic?.topicName);
       // At once, but together with the other changes of this turn.

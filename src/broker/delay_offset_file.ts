@@ -3,8 +3,9 @@
  * levels stands: as this master wrote it last, or as a slave's master has it;
  * answered to slaves (code 45).
  *
- * Key of ours: `deliveredUntil`, where the master's log ended then. What was
+ * Keys of ours: `deliveredUntil`, where the master's log ended then. What was
  * delivered lies below; a slave takes the offsets once its log is that long.
+ * `timers`: what of the timer messages is done.
  */
 import { type DataVersion, nextVersion } from "../model/data_version.ts";
 import {
@@ -16,15 +17,23 @@ import { integerOf, type JsonObject } from "../protocol/body/json_fields.ts";
 import { writePrettyFastjson } from "../protocol/pretty_fastjson.ts";
 import type { MetadataFile } from "./config_manager.ts";
 import { parseTableText } from "./table_file.ts";
+import {
+  type TimerProgress,
+  timerProgressFromJson,
+  timerProgressToJson,
+} from "./timer/timer_progress.ts";
 
 const OFFSET_TABLE = "offsetTable";
 const DELIVERED_UNTIL = "deliveredUntil";
+const TIMERS = "timers";
 
 /** The offsets of the delay levels. */
 export class DelayOffsetFile {
   readonly #file: MetadataFile;
   readonly #clock: Clock;
   #json: JsonObject;
+  /** What the last write holds, or will hold. */
+  #requested: JsonObject;
 
   constructor(file: MetadataFile, clock: Clock) {
     this.#file = file;
@@ -38,6 +47,7 @@ export class DelayOffsetFile {
       }),
       [OFFSET_TABLE]: {},
     };
+    this.#requested = this.#json;
   }
 
   /** Reads the file; a file of no use changes nothing. Never throws. */
@@ -48,6 +58,7 @@ export class DelayOffsetFile {
     } catch {
       // JsonFile has said so; delivery begins at the queues' min offsets.
     }
+    this.#requested = this.#json;
   }
 
   /** The next offset to deliver by delay level. */
@@ -65,6 +76,11 @@ export class DelayOffsetFile {
     return deliveredUntilIn(this.#json) ?? 0;
   }
 
+  /** What of the timer messages is done; undefined when the file does not tell. */
+  get timers(): TimerProgress | undefined {
+    return timersIn(this.#json);
+  }
+
   get dataVersion(): DataVersion {
     return dataVersionFromJson(this.#json.dataVersion);
   }
@@ -75,21 +91,39 @@ export class DelayOffsetFile {
     if (version.stateVersion >= epoch) return;
     const next = nextVersion(version, this.#clock.nowMs(), epoch);
     this.#json = { ...this.#json, dataVersion: dataVersionToJson(next) };
+    this.#requested = this.#json;
   }
 
   /** As a master: replaces the offsets; they hold once they are durable. Rejects with `FileError`. */
-  async write(
+  write(
     offsets: ReadonlyMap<number, number>,
     deliveredUntil: number,
   ): Promise<void> {
-    const json: JsonObject = {
-      ...this.#json,
-      dataVersion: dataVersionToJson(
-        nextVersion(this.dataVersion, this.#clock.nowMs()),
-      ),
+    return this.#write({
       [DELIVERED_UNTIL]: deliveredUntil,
       [OFFSET_TABLE]: Object.fromEntries(offsets),
+    });
+  }
+
+  /** As a master: what of the timer messages is done. As `write`. */
+  writeTimers(timers: TimerProgress, deliveredUntil: number): Promise<void> {
+    return this.#write({
+      [DELIVERED_UNTIL]: deliveredUntil,
+      [TIMERS]: timerProgressToJson(timers),
+    });
+  }
+
+  /** Two writers: each keeps what the other has asked for before. */
+  async #write(changes: JsonObject): Promise<void> {
+    const version = dataVersionFromJson(this.#requested.dataVersion);
+    const json: JsonObject = {
+      ...this.#requested,
+      dataVersion: dataVersionToJson(
+        nextVersion(version, this.#clock.nowMs()),
+      ),
+      ...changes,
     };
+    this.#requested = json;
     await this.#file.write(writePrettyFastjson(json));
     this.#json = json;
   }
@@ -104,6 +138,7 @@ export class DelayOffsetFile {
     if (next === this.encode()) return;
     await this.#file.write(next);
     this.#json = json;
+    this.#requested = json;
   }
 
   /** True when `replaceAll` would change nothing. Throws `BodyError`. */
@@ -118,7 +153,7 @@ export class DelayOffsetFile {
 
   /** An Apache master does not say how long its log was: what another one said is not kept. */
   #mergedWith(text: string): JsonObject {
-    const { [DELIVERED_UNTIL]: _, ...others } = this.#json;
+    const { [DELIVERED_UNTIL]: _, [TIMERS]: __, ...others } = this.#json;
     return { ...others, ...decodeDelayOffsets(text) };
   }
 }
@@ -133,6 +168,23 @@ function deliveredUntilIn(json: JsonObject): number | undefined {
   return until === undefined ? undefined : integerOf(until, DELIVERED_UNTIL);
 }
 
+/**
+ * The text of an Apache master's answer to 45, which may be empty, with what its answer to 60 says
+ * of timer messages. Throws `BodyError`.
+ */
+export function withTimers(text: string, timers: TimerProgress): string {
+  const json = text === "" ? { [OFFSET_TABLE]: {} } : decodeDelayOffsets(text);
+  return writePrettyFastjson({
+    ...json,
+    [TIMERS]: timerProgressToJson(timers),
+  });
+}
+
+function timersIn(json: JsonObject): TimerProgress | undefined {
+  const timers = json[TIMERS];
+  return timers === undefined ? undefined : timerProgressFromJson(timers);
+}
+
 /** Throws `BodyError` when the text is no delayOffset.json. */
 export function decodeDelayOffsets(text: string): JsonObject {
   const { json, table } = parseTableText(
@@ -145,6 +197,7 @@ export function decodeDelayOffsets(text: string): JsonObject {
     integerOf(offset, level);
   }
   deliveredUntilIn(json);
+  timersIn(json);
   const version = dataVersionFromJson(json.dataVersion);
   return json.dataVersion === undefined
     ? json

@@ -24,10 +24,13 @@ import type { OuterClient } from "./broker_outer_api.ts";
 import type { ConsumerOffsetManager } from "./consumer_offset_manager.ts";
 import type { ConsumerQueueOffset } from "./consumer_offset_merge.ts";
 import { DelayOffsetCopy, type DelayOffsetLog } from "./delay_offset_copy.ts";
-import type { DelayOffsetFile } from "./delay_offset_file.ts";
+import { type DelayOffsetFile, withTimers } from "./delay_offset_file.ts";
 import { HAMasterLog } from "./ha_master_log.ts";
 import type { MessageRequestModeFile } from "./message_request_mode_file.ts";
 import type { SubscriptionGroupManager } from "./subscription_group_manager.ts";
+import { decodeTimerCheckpoint, progressOf } from "./timer/timer_checkpoint.ts";
+import type { TimerMetrics } from "./timer/timer_metrics.ts";
+import type { TimerProgress } from "./timer/timer_progress.ts";
 import type { TopicQueueCleaner } from "./topic_queue_cleaner.ts";
 import type { TopicConfigManager } from "./topic_config_manager.ts";
 
@@ -39,6 +42,7 @@ export interface MetadataCopierPorts {
   readonly consumerOffsetManager: ConsumerOffsetManager;
   readonly delayOffsetFile: DelayOffsetFile;
   readonly messageRequestModeFile: MessageRequestModeFile;
+  readonly timerMetrics: TimerMetrics;
   readonly messageStore: {
     deleteTopics(topics: readonly string[]): Promise<void>;
     readonly replicaLog: DelayOffsetLog;
@@ -95,7 +99,7 @@ export class MetadataCopier {
       case "consumerOffsets":
         return this.#consumerOffsets(master, isApache);
       case "delayOffsets":
-        return this.#delayOffsets(master);
+        return this.#delayOffsets(master, isApache);
       case "auth":
         return this.#auth(master, isApache);
     }
@@ -165,9 +169,15 @@ export class MetadataCopier {
     return dataVersion;
   }
 
-  async #delayOffsets(master: string): Promise<DataVersion> {
+  async #delayOffsets(
+    master: string,
+    isApache: boolean,
+  ): Promise<DataVersion> {
     const { client, delayOffsetFile } = this.#ports;
-    const text = await this.#ask(master, RequestCode.GET_ALL_DELAY_OFFSET);
+    let text = await this.#ask(master, RequestCode.GET_ALL_DELAY_OFFSET);
+    const timers = isApache ? await this.#timersOfApache(master) : undefined;
+    if (timers !== undefined) text = withTimers(text, timers);
+    await this.#timerMetrics(master);
     const maxOffsetOf = async () =>
       (await new HAMasterLog(client, master).bounds()).maxOffset;
     // An Apache master that delivers nothing yet has no table.
@@ -187,6 +197,39 @@ export class MetadataCopier {
     const text = await this.#ask(master, PocketmqRequestCode.GET_ALL_AUTH);
     await auth.replaceAll(text);
     return auth.dataVersion;
+  }
+
+  /** Undefined for a master that knows no timers. */
+  async #timersOfApache(master: string): Promise<TimerProgress | undefined> {
+    const body = await this.#askUnlessRefused(
+      master,
+      RequestCode.GET_TIMER_CHECK_POINT,
+    );
+    const checkpoint = body && decodeTimerCheckpoint(body);
+    return checkpoint && progressOf(checkpoint);
+  }
+
+  /** A view for tools: nothing depends on it. */
+  async #timerMetrics(master: string): Promise<void> {
+    const body = await this.#askUnlessRefused(
+      master,
+      RequestCode.GET_TIMER_METRICS,
+    );
+    if (body !== undefined) {
+      await this.#ports.timerMetrics.replaceAll(DECODER.decode(body));
+    }
+  }
+
+  async #askUnlessRefused(
+    master: string,
+    code: number,
+  ): Promise<Uint8Array | undefined> {
+    try {
+      return await this.#askBytes(master, code);
+    } catch (error) {
+      if (!(error instanceof MasterRefusalError)) throw error;
+      return undefined;
+    }
   }
 
   /** Tells the master where a group stands. */
@@ -219,6 +262,10 @@ export class MetadataCopier {
   }
 
   async #ask(master: string, code: number): Promise<string> {
+    return DECODER.decode(await this.#askBytes(master, code));
+  }
+
+  async #askBytes(master: string, code: number): Promise<Uint8Array> {
     const response = await this.#ports.client.invoke(
       master,
       createRequest(code),
@@ -234,7 +281,7 @@ export class MetadataCopier {
       );
     }
     if (response.code === ResponseCode.SUCCESS) {
-      return DECODER.decode(response.body);
+      return response.body;
     }
     throw new MasterRefusalError(
       `Master ${master} answered ${requestCodeName(code)} with ` +

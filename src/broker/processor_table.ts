@@ -30,12 +30,14 @@ import {
   type QueryMessageOptions,
   QueryMessageProcessor,
 } from "./processor/query_message_processor.ts";
+import { RecallMessageProcessor } from "./processor/recall_message_processor.ts";
 import { ReplyMessageProcessor } from "./processor/reply_message_processor.ts";
 import { SendMessageBackProcessor } from "./processor/send_message_back_processor.ts";
 import { SendMessageProcessor } from "./processor/send_message_processor.ts";
 import type { PutMessageStore } from "./send_message_ports.ts";
 import type { DelayOffsets } from "./schedule_message_service.ts";
 import type { ShutdownGate } from "./shutdown_gate.ts";
+import type { TimerMessageShell } from "./timer/timer_message_shell.ts";
 import { MASTER_CODES } from "./slave_processors.ts";
 import { TransactionalMessageService } from "./transaction/transactional_message_service.ts";
 
@@ -52,8 +54,11 @@ export interface BrokerProcessorsPorts {
   readonly ha: HACoordinator;
   readonly metadata: BrokerMetadata;
   readonly fence: HAFence;
-  /** Where delivery of delay levels stands. */
-  readonly schedule: { offsets(): DelayOffsets };
+  /** Where the delivery of what is delayed stands. */
+  readonly schedule: {
+    offsets(): DelayOffsets;
+    readonly timers: TimerMessageShell;
+  };
   readonly pop: PopService;
   /** What GET_HA_ROLE answers. */
   haRole(): HARoleBody;
@@ -81,6 +86,7 @@ export class BrokerProcessors {
   readonly #parts: BrokerParts;
   readonly #ports: BrokerProcessorsPorts;
   readonly #send: SendMessageProcessor;
+  readonly #recall: RecallMessageProcessor;
   readonly #sendBack: SendMessageBackProcessor;
   readonly #reply: ReplyMessageProcessor;
   readonly #pull: PullMessageProcessor;
@@ -118,6 +124,17 @@ export class BrokerProcessors {
         uniqIds,
         storeHost,
         maxDelayLevel,
+        timerMetrics: parts.timerMetrics,
+      },
+      options,
+    );
+    this.#recall = new RecallMessageProcessor(
+      {
+        store: putStore,
+        topics: parts.topicConfigManager,
+        clock,
+        storeHost,
+        isSlave: () => ports.ha.role === "SLAVE",
       },
       options,
     );
@@ -184,6 +201,10 @@ export class BrokerProcessors {
     table.set(RequestCode.SEND_MESSAGE_V2, send);
     table.set(RequestCode.SEND_BATCH_MESSAGE, send);
     table.set(
+      RequestCode.RECALL_MESSAGE,
+      gate.wrap(this.#unfenced(this.#recall.process)),
+    );
+    table.set(
       RequestCode.CONSUMER_SEND_MSG_BACK,
       gate.wrap(this.#masterOnly(this.#sendBack.process)),
     );
@@ -245,6 +266,7 @@ export class BrokerProcessors {
     );
     this.#options = options;
     this.#send.reconfigure(options);
+    this.#recall.reconfigure(options);
     this.#sendBack.reconfigure(options);
     this.#reply.reconfigure(options);
     this.#pull.reconfigure(options);

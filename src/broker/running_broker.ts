@@ -1,5 +1,6 @@
 /** What a run of the broker does to all its parts, again and again. */
 import type { Clock } from "../io/clock.ts";
+import { TIMER_TOPIC } from "../store/timer_time.ts";
 import type { RunningBroker } from "./broker_assembly.ts";
 import type { BrokerMetadata } from "./broker_metadata.ts";
 import type { BrokerParts } from "./broker_parts.ts";
@@ -40,6 +41,7 @@ export function tickBroker(
 export function listenToArrivals(
   { messageStore, popLongPollingService, pullRequestHoldService }: BrokerParts,
   metadata: Pick<BrokerMetadata, "onArriving">,
+  timers: { onArriving(): void },
 ): void {
   messageStore.messageArrivingListener = (
     topic,
@@ -63,5 +65,6 @@ export function listenToArrivals(
       propertiesText,
     );
     metadata.onArriving(topic);
+    if (topic === TIMER_TOPIC) timers.onArriving();
   };
 }

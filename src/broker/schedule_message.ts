@@ -39,10 +39,10 @@ export function delayFault(
   if (isHalf && level > 0) {
     return "a transactional message cannot be delayed as well (property DELAY)";
   }
-  // A level beats a timer.
-  return timer === "" || level > 0
-    ? undefined
-    : `this version does not support timer messages (property ${shown(timer)})`;
+  // A level beats a timer. Apache would put the half message aside, and lose it.
+  return isHalf && timer !== ""
+    ? `a transactional message cannot be a timer message as well (property ${timer})`
+    : undefined;
 }
 
 /**

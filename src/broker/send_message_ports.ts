@@ -8,6 +8,7 @@ import type {
 import type { SocketAddress } from "../model/socket_address.ts";
 import type { PutMessageResult } from "../store/put_message_result.ts";
 import type { SendTopicsPorts } from "./send_topics.ts";
+import type { TimerSendOptions } from "./timer/timer_send.ts";
 import type { SendStats } from "./topic_put_stats.ts";
 
 /** What a send needs of the store. */
@@ -32,10 +33,11 @@ export interface SendMessagePorts extends SendTopicsPorts {
   readonly putTimes: { add(elapsedMs: number): void };
   /** Of messageDelayLevel; levels above count as this one. */
   readonly maxDelayLevel: number;
+  readonly timerMetrics: { onEnqueued(topic: string, nowMs: number): void };
 }
 
 /** Keys of broker.conf that a send reads. */
-export interface SendMessageOptions {
+export interface SendMessageOptions extends TimerSendOptions {
   readonly brokerClusterName: string;
   readonly brokerIP1: string;
   readonly brokerPermission: number;

@@ -54,6 +54,9 @@ export function systemTopicConfigs(options: BrokerOptions): TopicConfig[] {
     createTopicConfig(TopicNames.RMQ_SYS_TRANS_HALF_TOPIC),
     createTopicConfig(TopicNames.RMQ_SYS_TRANS_OP_HALF_TOPIC),
   ];
+  if (options.timerWheelEnable) {
+    topics.push(createTopicConfig(TopicNames.TIMER_TOPIC));
+  }
   if (options.autoCreateTopicEnable) {
     topics.push(
       withQueues(

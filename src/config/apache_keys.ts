@@ -66,7 +66,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKey>> =
     enableCalcFilterBitMap: warn("false", "filters are evaluated at pull time"),
     enableLmq: warn("false", "light message queues are not supported"),
     enableMultiDispatch: warn("false", "multi-dispatch is not supported"),
-    recallMessageEnable: warn("false", "recall is not supported"),
     enableBatchPush: warn("false", "it belongs to DLedger"),
     enabledAppendPropCRC: warn("false", "record checksums are not written"),
     coldDataFlowControlEnable: warn(

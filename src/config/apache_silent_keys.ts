@@ -9,7 +9,7 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   accessMessageInMemoryHotRatio accountStatsEnable accountStatsPrintZeroValues
   ackMessageThreadPoolNums ackThreadPoolQueueCapacity aclCacheExpiredSecond
   aclCacheMaxNum aclCacheRefreshSecond adminBrokerThreadPoolNums
-  adminBrokerThreadPoolQueueCapacity allowRecallWhenBrokerNotWriteable
+  adminBrokerThreadPoolQueueCapacity
   appendAckAsync appendCkAsync asyncLearner asyncSendEnable authConfigPath
   autoDeleteUnusedStats
   autoMessageVersionOnTopicLen batchDispatchRequestThreadPoolNums
@@ -122,11 +122,11 @@ export const SILENT_KEYS: ReadonlySet<string> = new Set(names(`
   syncControllerMetadataPeriod syncFromLastFile
   syncMasterFlushOffsetWhenStartup timerCheckMetricsWhen
   timerColdDataCheckIntervalMs timerCongestNumEachSlot timerEnableCheckMetrics
-  timerEnableDisruptor timerEnableRetryUntilSuccess timerFlushIntervalMs
-  timerGetMessageThreadNum timerInterceptDelayLevel timerMaxDelaySec
+  timerEnableDisruptor timerEnableRetryUntilSuccess
+  timerGetMessageThreadNum timerInterceptDelayLevel
   timerMetricSmallThreshold timerPrecisionMs timerProgressLogIntervalMs
-  timerPutMessageThreadNum timerRollWindowSlot timerSkipUnknownError
-  timerStopDequeue timerWarmEnable timerWheelEnable topicQueueLockNum
+  timerPutMessageThreadNum timerSkipUnknownError
+  timerStopDequeue timerWarmEnable topicQueueLockNum
   totalReplicas
   transactionMetricFlushInterval transactionOpBatchInterval
   transactionOpMsgMaxSize transferMsgByHeap

@@ -103,6 +103,36 @@ const PERIOD_KEYS = {
     "Between two writes of delayOffset.json",
     { ...LIVE, min: 100 },
   ),
+  timerWheelEnable: flag(
+    true,
+    "Take timer messages (TIMER_DELAY_SEC, TIMER_DELAY_MS, TIMER_DELIVER_MS)",
+  ),
+  timerMaxDelaySec: integer(259_200, "A timer message may wait", {
+    ...LIVE,
+    min: 1,
+    max: 2_147_483_647,
+    unit: "s",
+  }),
+  timerRollWindowSlot: integer(
+    172_800,
+    "A timer message that waits longer is put again; at most half of fileReservedTime",
+    { ...LIVE, min: 2, max: 2_147_483_647, unit: "s" },
+  ),
+  timerFlushIntervalMs: millis(
+    1_000,
+    "Between two writes of what is done of timer messages",
+    { ...LIVE, min: 100 },
+  ),
+  recallMessageEnable: flag(
+    false,
+    "Let producers take timer messages back",
+    LIVE,
+  ),
+  allowRecallWhenBrokerNotWriteable: flag(
+    true,
+    "Even while brokerPermission forbids sends",
+    LIVE,
+  ),
   registerNameServerPeriod: millis(30_000, "Between two registrations", {
     min: 1_000,
   }),

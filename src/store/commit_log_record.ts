@@ -12,6 +12,12 @@ import {
 import { MessageSysFlag } from "../model/message_sys_flag.ts";
 import { type DelayLevelTable, SCHEDULE_TOPIC } from "./delay_level_table.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
+import { TIMER_TOPIC, timerTagsCode } from "./timer_time.ts";
+
+/** True for topics whose units hold a time instead of the hash of a tag. */
+export function isTimed(topic: string): boolean {
+  return topic === SCHEDULE_TOPIC || topic === TIMER_TOPIC;
+}
 
 /** The tags code of a unit: hash of the tag, or the delivery time of a delayed message. */
 export function tagsCodeOf(
@@ -23,6 +29,10 @@ export function tagsCodeOf(
   if (topic === SCHEDULE_TOPIC) {
     const due = delayLevels.scheduleTagsCode(propertiesText, storeTimestamp);
     if (due !== undefined) return due;
+  }
+  if (topic === TIMER_TOPIC) {
+    const code = timerTagsCode(propertiesText, storeTimestamp);
+    if (code !== undefined) return code;
   }
   const tags = findProperty(propertiesText, MessageConst.TAGS);
   return tags === undefined ? 0 : javaHashCode(tags);

@@ -17,6 +17,11 @@ import {
 import { type DelayLevelTable, SCHEDULE_TOPIC } from "./delay_level_table.ts";
 import type { GroupCommitService } from "./group_commit_service.ts";
 import type { RecordReader, RecordsRead } from "./record_reader.ts";
+import {
+  TimerMessages,
+  type TimerMessagesParts,
+  type TimerPlace,
+} from "./timer_messages.ts";
 
 /** One unit of a level's queue. */
 export interface DelayedUnit {
@@ -51,7 +56,7 @@ export interface DelayedMessagesParts {
     readonly log: CommitLog;
     readonly queues: ConsumeQueueStore;
   };
-  readonly reading: {
+  readonly reading: TimerMessagesParts["reading"] & {
     readonly reader: RecordReader;
     readonly coldReader: ColdReader;
   };
@@ -65,10 +70,15 @@ export interface DelayedMessagesParts {
 
 /** Reads what is delayed. */
 export class DelayedMessages {
+  /** Those of timers. */
+  readonly timers: TimerMessages;
+
   constructor(
     private readonly parts: DelayedMessagesParts,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.timers = new TimerMessages(parts, this);
+  }
 
   /** messageDelayLevel. */
   get delayLevels(): DelayLevelTable {
@@ -122,7 +132,7 @@ export class DelayedMessages {
    * are hot. Throws, or rejects with, `FileError`.
    */
   readRecords(
-    units: readonly DelayedUnit[],
+    units: readonly TimerPlace[],
   ): RecordsRead | Promise<RecordsRead> {
     const { reader } = this.parts.reading;
     const places = {

@@ -23,8 +23,12 @@ import {
 } from "../model/message_record_encoder.ts";
 import { PROPERTIES_SIZE_MAX } from "../model/message_properties.ts";
 import type { CommitLog } from "./commit_log.ts";
-import { isWithoutQueueOffset, tagsCodeOf } from "./commit_log_record.ts";
-import { type DelayLevelTable, SCHEDULE_TOPIC } from "./delay_level_table.ts";
+import {
+  isTimed,
+  isWithoutQueueOffset,
+  tagsCodeOf,
+} from "./commit_log_record.ts";
+import type { DelayLevelTable } from "./delay_level_table.ts";
 import type { GroupCommitService } from "./group_commit_service.ts";
 import { messageFault } from "./put_check.ts";
 import type {
@@ -106,7 +110,7 @@ export class PutMessageService {
       queueId,
       phyOffset,
       size,
-      tagsCode: topic === SCHEDULE_TOPIC
+      tagsCode: isTimed(topic)
         ? this.#tagsCode(topic, propertiesText, storeTimestamp)
         : message.tagsCode,
       storeTimestamp,

@@ -14,6 +14,7 @@ import { ProducerManager } from "../../src/broker/producer_manager.ts";
 import { RebalanceLockManager } from "../../src/broker/rebalance_lock_manager.ts";
 import { ResetOffsets } from "../../src/broker/reset_offsets.ts";
 import { SubscriptionGroupManager } from "../../src/broker/subscription_group_manager.ts";
+import { TimerMetrics } from "../../src/broker/timer/timer_metrics.ts";
 import { TopicConfigManager } from "../../src/broker/topic_config_manager.ts";
 import { FilterFactory } from "../../src/filter/filter_factory.ts";
 import { parseSocketAddress } from "../../src/model/socket_address.ts";
@@ -82,6 +83,7 @@ export class ManagerRig {
     offsets: new MemoryFile(),
     delayOffsets: new MemoryFile(),
     modes: new MemoryFile(),
+    timerMetrics: new MemoryFile(),
     filters: new MemoryFile(),
   };
   /** Max offsets by `topic/queueId`. */
@@ -97,6 +99,7 @@ export class ManagerRig {
   readonly rebalanceLockManager: RebalanceLockManager;
   readonly delayOffsetFile: DelayOffsetFile;
   readonly messageRequestModeFile: MessageRequestModeFile;
+  readonly timerMetrics: TimerMetrics;
   readonly brokerStatsManager: BrokerStatsManager;
   readonly resetOffsets = new ResetOffsets();
 
@@ -130,6 +133,7 @@ export class ManagerRig {
       this.clock,
     );
     this.messageRequestModeFile = new MessageRequestModeFile(this.files.modes);
+    this.timerMetrics = new TimerMetrics(this.files.timerMetrics);
     this.consumerFilterManager = new ConsumerFilterManager(
       { ...ports, file: this.files.filters },
       brokerOptions,

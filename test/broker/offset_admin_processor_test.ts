@@ -90,12 +90,10 @@ test("43 and 45 answer the tables with their versions", async () => {
   assertEquals(delays.offsetTable, { "1": 5 });
 });
 
-test("402 answers an empty table; 60 and 61 answer as a master without timer wheel", async () => {
+test("402 answers an empty table", async () => {
   const { table } = open();
   const modes = await ask(table, RequestCode.GET_ALL_MESSAGE_REQUEST_MODE);
   assertEquals(JSON.parse(bodyText(modes)), { messageRequestModeMap: {} });
-  assertEquals((await ask(table, RequestCode.GET_TIMER_CHECK_POINT)).code, 1);
-  assertEquals((await ask(table, RequestCode.GET_TIMER_METRICS)).code, 1);
 });
 
 class ForbiddenKeyError extends Error {

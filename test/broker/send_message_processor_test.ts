@@ -59,12 +59,14 @@ function setUp(options: Partial<typeof DEFAULT_BROKER_OPTIONS> = {}) {
   topics.table.set("T", topicOf("T"));
   const groups = new FakeGroups();
   const puts: unknown[][] = [];
+  const timed: string[] = [];
   const clock = new FakeClock();
   const toDlq: unknown[][] = [];
   const times: number[] = [];
   const site = {
     stored,
     puts,
+    timed,
     toDlq,
     times,
     topics,
@@ -86,6 +88,7 @@ function setUp(options: Partial<typeof DEFAULT_BROKER_OPTIONS> = {}) {
     uniqIds: { createUniqID: () => "0A0B" },
     storeHost: parseSocketAddress("127.0.0.1:10911")!,
     maxDelayLevel: 18,
+    timerMetrics: { onEnqueued: (topic) => void timed.push(topic) },
     stats: {
       onPut: (...put) => puts.push(put),
       onSendToDlq: (...it) => toDlq.push(it),
@@ -190,8 +193,13 @@ test("SendMessageProcessor refuses with RocketMQ's codes, in order", () => {
     [{ topic: "%RETRY%nobody", queueId: 0 }, 26, "nobody"],
     [{ properties: "DELAY\u0001x\u0002" }, 13, "DELAY"],
     [{ properties: "DELAY\u00019223372036854775807\u0002" }, 13, "DELAY"],
-    [{ properties: "TIMER_DELIVER_MS\u0001179\u0002" }, 13, "TIMER_DELIVER_MS"],
-    [{ properties: "TIMER_DELAY_SEC\u00013\u0002" }, 13, "timer"],
+    [{ properties: "TIMER_DELIVER_MS\u0001-1\u0002" }, 13, "TIMER_DELIVER_MS"],
+    [{ properties: "TIMER_DELAY_SEC\u0001x\u0002" }, 13, "TIMER_DELAY_SEC"],
+    [
+      { properties: "TRAN_MSG\u0001true\u0002TIMER_DELAY_MS\u00013\u0002" },
+      13,
+      "TIMER_DELAY_MS",
+    ],
     [
       { properties: "TRAN_MSG\u0001true\u0002DELAY\u00013\u0002" },
       13,
@@ -314,6 +322,31 @@ test("SendMessageProcessor sends a message with a delay level by way of SCHEDULE
     );
     assertEquals(stored.shift()!.topic, "T");
   }
+});
+
+test("SendMessageProcessor puts a timer message aside, and tells how to recall it", () => {
+  const { send, stored, site } = setUp({ brokerName: "b" });
+  const properties = "TIMER_DELAY_MS\u00019\u0002UNIQ_KEY\u0001K\u0002";
+  const answer = now(send({ properties }));
+  const [message] = stored;
+  assertEquals([message!.topic, message!.queueId], ["rmq_sys_wheel_timer", 0]);
+  const property = (name: string) =>
+    findProperty(message!.propertiesText, name);
+  assertEquals([property("REAL_TOPIC"), property("REAL_QID")], ["T", "1"]);
+  const dueMs = Number(property("TIMER_OUT_MS")) + 1;
+  assertEquals(
+    atob(answer.extFields.recallHandle!),
+    `v1 T b ${dueMs} K`,
+  );
+  assertEquals([site.timed, site.puts[0]![0]], [["T"], message!.topic]);
+  assertEquals(answer.extFields.queueId, "1");
+  // Its time has come.
+  const past = now(send({ properties: "TIMER_DELIVER_MS\u00015\u0002" }));
+  assertEquals([past.code, past.extFields.recallHandle], [0, undefined]);
+  assertEquals(stored[1]!.topic, "T");
+  const off = setUp({ timerWheelEnable: false });
+  assertEquals(now(off.send({ properties })).code, 1);
+  assertEquals(off.stored, []);
 });
 
 test("SendMessageProcessor: a delay level beats a timer", () => {

@@ -232,7 +232,15 @@ test("28 answers every key of reference 2.10", async () => {
   const deps = {
     ...rig,
     brokerStats,
-    schedule: rig.delayOffsetFile,
+    schedule: {
+      offsets: () => rig.delayOffsetFile.offsets(),
+      timers: {
+        store: { nextAtMs: undefined, pendingCount: 5 },
+        unreadCount: 2,
+        enqueueTps: 1.5,
+        dequeueTps: 0,
+      },
+    },
     requests: new Map([[310, sends]]),
     diskSpace: () => ({ totalBytes: 4 * 2 ** 30, freeBytes: 2 ** 30 }),
     messageStore: {

@@ -98,6 +98,7 @@ test("TopicConfigManager creates the system topics of reference 3.8", async () =
     "rmq_sys_SYNC_BROKER_MEMBER_broker-a": [1, 1, 1],
     RMQ_SYS_TRANS_HALF_TOPIC: [1, 1, 6],
     RMQ_SYS_TRANS_OP_HALF_TOPIC: [1, 1, 6],
+    rmq_sys_wheel_timer: [1, 1, 6],
     TBW102: [8, 8, 7],
   });
   assertEquals(rig.files.topics.writes.length, 1);
@@ -154,7 +155,7 @@ test("createTopicInSendMessageMethod() follows the template", () => {
 });
 
 test("createTopicInSendMessageMethod() stops at topicMax and says so once", () => {
-  const rig = new ManagerRig({ ...OPTIONS, topicMax: 13 });
+  const rig = new ManagerRig({ ...OPTIONS, topicMax: 14 });
   const { topicConfigManager: topics } = rig;
   const create = (topic: string) =>
     topics.createTopicInSendMessageMethod(topic, "TBW102", "x", 4, 0);
@@ -163,7 +164,7 @@ test("createTopicInSendMessageMethod() stops at topicMax and says so once", () =
   assertEquals(create("T3"), undefined);
   const warnings = rig.logger.lines.filter((it) => it.startsWith("warn"));
   assertEquals(warnings.length, 1);
-  assertStringIncludes(warnings[0]!, "topicMax is 13");
+  assertStringIncludes(warnings[0]!, "topicMax is 14");
 });
 
 test("createTopicInSendMessageBackMethod() creates, and follows the order flag", () => {

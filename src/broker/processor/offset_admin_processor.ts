@@ -2,8 +2,7 @@
  * Offsets over remoting: SEARCH_OFFSET_BY_TIMESTAMP (29), GET_MAX_OFFSET (30),
  * GET_MIN_OFFSET (31), GET_EARLIEST_MSG_STORETIME (32), and the tables that
  * slaves copy: GET_ALL_CONSUMER_OFFSET (43), GET_ALL_DELAY_OFFSET (45),
- * GET_ALL_MESSAGE_REQUEST_MODE (402), GET_TIMER_CHECK_POINT (60),
- * GET_TIMER_METRICS (61); reference 2.3, 8.3.
+ * GET_ALL_MESSAGE_REQUEST_MODE (402); reference 2.3, 8.3.
  */
 import {
   type BoundaryType,
@@ -105,15 +104,6 @@ function metadataProcessors(
     [
       RequestCode.GET_ALL_MESSAGE_REQUEST_MODE,
       () => textResponse(messageRequestModeFile.encode()),
-    ],
-    // As a Java master without timer wheel: its slaves note it and go on.
-    [
-      RequestCode.GET_TIMER_CHECK_POINT,
-      () => createResponse(1, "The checkpoint is null"),
-    ],
-    [
-      RequestCode.GET_TIMER_METRICS,
-      () => createResponse(1, "The timer message store is null"),
     ],
   ];
 }

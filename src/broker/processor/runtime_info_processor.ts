@@ -35,11 +35,26 @@ export interface RuntimeInfoDeps {
   readonly options: () => BrokerOptions;
   readonly messageStore: RuntimeInfoStore;
   readonly brokerStats: BrokerStats;
-  readonly schedule: { offsets(): DelayOffsets };
+  readonly schedule: {
+    offsets(): DelayOffsets;
+    readonly timers: TimerFigures;
+  };
   /** By code. */
   readonly requests: ReadonlyMap<number, RpcStats>;
   /** Of the store's disk; may throw a FileError. */
   diskSpace(): { readonly totalBytes: number; readonly freeBytes: number };
+}
+
+/** What the table says of timers. */
+export interface TimerFigures {
+  /** Null on a slave. */
+  readonly store: {
+    readonly nextAtMs: number | undefined;
+    readonly pendingCount: number;
+  } | null;
+  readonly unreadCount: number;
+  readonly enqueueTps: number;
+  readonly dequeueTps: number;
 }
 
 /**
@@ -90,11 +105,7 @@ export async function runtimeInfo(
     ),
     EndTransactionQueueSize: watermarks.get("transaction")!,
     EndTransactionThreadPoolQueueCapacity: 100_000,
-    timerReadBehind: 0,
-    timerOffsetBehind: 0,
-    timerCongestNum: 0,
-    timerEnqueueTps: "0.0",
-    timerDequeueTps: "0.0",
+    ...timerInfo(deps),
     ...statsInfo(deps),
     ...diskInfo(deps),
     ...scheduleInfo(deps),
@@ -167,6 +178,21 @@ function diskInfo(deps: RuntimeInfoDeps): Record<string, string> {
     [`commitLogDiskRatio_${path}`]: ratio,
     consumeQueueDiskRatio: ratio,
     commitLogDirCapacity: capacity,
+  };
+}
+
+function timerInfo(
+  { clock, schedule }: RuntimeInfoDeps,
+): Record<string, string | number> {
+  const { timers } = schedule;
+  const behindMs = clock.nowMs() - (timers.store?.nextAtMs ?? Infinity);
+  return {
+    // Seconds.
+    timerReadBehind: Math.max(0, Math.floor(behindMs / 1_000)),
+    timerOffsetBehind: timers.unreadCount,
+    timerCongestNum: timers.store?.pendingCount ?? 0,
+    timerEnqueueTps: javaDouble(timers.enqueueTps),
+    timerDequeueTps: javaDouble(timers.dequeueTps),
   };
 }
 

@@ -2,9 +2,8 @@
  * SendMessageProcessor: SEND_MESSAGE (10), SEND_MESSAGE_V2 (310), SEND_BATCH_MESSAGE (320).
  *
  * The checks are those of reference 3.2, in its order, with 5.x codes. A message
- * with a delay level goes to SCHEDULE_TOPIC_XXXX, a transactional one becomes a
- * half message. Timer messages are refused: stored as ordinary ones they would be
- * delivered at the wrong time.
+ * with a delay level goes to SCHEDULE_TOPIC_XXXX, a timer message to
+ * rmq_sys_wheel_timer, a transactional one becomes a half message.
  *
  * Invariants
  * - No map is built and nothing is awaited while the store answers synchronously.
@@ -43,6 +42,7 @@ import type {
 } from "../send_message_ports.ts";
 import { SendTopics } from "../send_topics.ts";
 import { unsupportedSend } from "../send_unsupported.ts";
+import { timedSend } from "../timer/timer_send.ts";
 import type { MessageType } from "../topic_put_stats.ts";
 import { halfMessageOf } from "../transaction/half_message.ts";
 
@@ -57,6 +57,8 @@ interface Target {
   readonly type: MessageType;
   /** The topic that the message counts for. */
   readonly counted: string;
+  /** For the answer of a timer message. */
+  readonly recallHandle?: string | null;
 }
 
 /** Answers sends. */
@@ -166,7 +168,22 @@ export class SendMessageProcessor {
     if (level > 0) {
       target = { ...target, counted: TopicNames.RMQ_SYS_SCHEDULE_TOPIC };
     }
-    const { maxDelayLevel, store } = this.#ports;
+    const { clock, maxDelayLevel, store } = this.#ports;
+    if (properties.timer !== "" && level <= 0 && !isHalf && !isDeadLetter) {
+      const timed = timedSend(message, uniqKey, clock.nowMs(), this.#options);
+      if (timed && "code" in timed) {
+        return this.#refuse(timed.code, timed.remark);
+      }
+      if (timed) {
+        target = {
+          ...target,
+          counted: TopicNames.TIMER_TOPIC,
+          recallHandle: timed.recallHandle,
+        };
+        const result = store.putMessage(timed.message);
+        return this.#answerOnce(result, target, uniqKey);
+      }
+    }
     const stored = isHalf
       ? halfMessageOf(message, uniqKey)
       : level > 0
@@ -214,6 +231,8 @@ export class SendMessageProcessor {
       ? "a batch holds no transactional messages (property TRAN_MSG)"
       : this.#delayLevel(false) > 0
       ? "a batch holds no delayed messages (property DELAY)"
+      : properties.timer !== ""
+      ? `a batch holds no timer messages (property ${properties.timer})`
       : batchError(request.body);
     if (wrong !== undefined) {
       return this.#refuse(ResponseCode.MESSAGE_ILLEGAL, wrong);
@@ -290,7 +309,7 @@ export class SendMessageProcessor {
 
   #answer(
     result: PutMessageResult,
-    { counted, queueId, type }: Target,
+    { counted, queueId, recallHandle, topicConfig, type }: Target,
     uniqKey: string,
   ): RemotingCommand {
     const code = responseCodeOfPut(result.status);
@@ -308,6 +327,12 @@ export class SendMessageProcessor {
       result.size,
       elapsedMs,
     );
+    if (recallHandle !== undefined) {
+      this.#ports.timerMetrics.onEnqueued(
+        topicConfig.topicName,
+        result.storeTimestamp,
+      );
+    }
     return createResponse(code, remark, {
       msgId: this.#messageIdOf(result),
       queueId: String(queueId),
@@ -315,6 +340,7 @@ export class SendMessageProcessor {
       transactionId: uniqKey,
       MSG_REGION: this.#options.regionId,
       TRACE_ON: this.#options.traceOn ? "true" : "false",
+      ...(typeof recallHandle === "string" ? { recallHandle } : {}),
     });
   }
 

@@ -72,7 +72,11 @@ export class PopSite extends StoreSite {
     );
     this.parts.load();
     this.parts.consumerOffsetManager.lowerToEnds();
-    listenToArrivals(this.parts, { onArriving: () => {} });
+    listenToArrivals(
+      this.parts,
+      { onArriving: () => {} },
+      { onArriving: () => {} },
+    );
     const { topicConfigManager: topics } = this.parts;
     this.pop = new PopService(this.parts, {
       store: { putMessage: (message) => this.#put(message) },
