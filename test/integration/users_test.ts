@@ -12,11 +12,18 @@ import { PocketMQProcess, runPocketMQ } from "../support/pocketmq_process.ts";
 import { RawClient } from "../support/raw_client.ts";
 import { withTempDirectory } from "../support/temp_directory.ts";
 
-const SECRETS = ["root-secret", "inner-secret", "app-secret"];
+const SECRETS = ["root-secret", "inner-secret", "app-secret", "veteran-secret"];
 const CONF = `authenticationEnabled=true
 authorizationEnabled=true
 initAuthenticationUser={"username":"root","password":"root-secret"}
 innerClientAuthenticationCredentials={"accessKey":"inner","secretKey":"inner-secret"}
+`;
+/** Of a broker that had 4.x's access control before. */
+const ACL = `
+accounts:
+  - accessKey: veteran
+    secretKey: veteran-secret
+    topicPerms: [Mine=PUB]
 `;
 const PATIENCE = { timeoutMs: 30_000 };
 
@@ -83,6 +90,11 @@ async function makeApp(client: RawClient): Promise<void> {
 
 test("with authenticationEnabled every port asks who comes, users live through kill -9, and nothing shows a secret", async () => {
   await withServers(async (folder, start) => {
+    writeFileSync(`${folder}/plain_acl.yml`, ACL);
+    writeFileSync(
+      `${folder}/broker.conf`,
+      `${CONF}migrateAuthFromV1Enabled=true\nplainAclFile=${folder}/plain_acl.yml\n`,
+    );
     const args = ["standalone", "-c", `${folder}/broker.conf`]
       .concat(["--store", `${folder}/store`, "--namesrv-port", "0"])
       .concat(["--listen-port", "0", "--admin-port", "0"]);
@@ -149,6 +161,8 @@ async function toolsSign(server: PocketMQProcess): Promise<string> {
   await run("app", "Topic:Other", "produce", "Other", "x");
   const consume = ["consume", "Mine", "--from", "first", "--count", "1"];
   await run("app", "signed", ...consume, "--group", "mine");
+  await run("veteran", "SEND_OK", "produce", "Mine", "as before");
+  await run("veteran", "Topic:Other", "produce", "Other", "x");
   const config = ["config", "get", "--broker", server.address("broker")];
   await run("root", "authenticationEnabled", ...config);
   await run("app", "Cluster:DefaultCluster", ...config);

@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { ApacheBroker } from "./apache_broker.ts";
+import { follows } from "./ha_pair.ts";
 import {
   type InteropSite,
   startNamesrv,
@@ -215,8 +216,27 @@ test("users and policies of 5.5.0: mqadmin prints the same as of Apache's broker
     assertEquals(atOurs!.result["received"], 5, atOurs!.output);
     assertEquals(atOurs!.result["forbidden"], 16, atOurs!.output);
     await copies(site, both);
+    await slaveFollows(site, both[0]!);
   });
 });
+
+/** Our slave signs what it asks an Apache master, which refuses whoever does not. */
+async function slaveFollows(
+  site: InteropSite,
+  { namesrv }: Cluster,
+): Promise<void> {
+  const slave = await site.own(OurBroker.start({
+    folder: `${site.folder}/slave`,
+    namesrv,
+    role: "SLAVE",
+    settings: SETTINGS,
+  }));
+  await follows(site, slave);
+  await site.eventually(async () => {
+    const answer = await fetch(`${slave.admin}/admin/topics/Mine`);
+    return answer.ok;
+  }, "the master's topics at the slave");
+}
 
 /** From Apache's broker to ours, and from ours to another one of ours: the password goes along. */
 async function copies(

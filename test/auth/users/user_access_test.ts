@@ -7,6 +7,10 @@ import {
   type ExtFields,
   type RemotingCommand,
 } from "../../../src/protocol/remoting_command.ts";
+import {
+  decodeCommand,
+  encodeCommand,
+} from "../../../src/protocol/remoting_command_codec.ts";
 import { signRequest } from "../../../src/protocol/request_signature.ts";
 import { HEARTBEAT } from "../../broker/broker_site.ts";
 import { withTempDirectory } from "../../support/temp_directory.ts";
@@ -172,6 +176,41 @@ test("a signature holds for its request alone, and nothing else is one", async (
     // Two codes, a second at most each.
     const refused = site.logger.lines.filter((it) => it.includes("refused"));
     assertEquals(refused.length, 1, refused.join("\n"));
+  });
+});
+
+test("a signature is the same in both serialisations of the header", async () => {
+  await withUsers(async (site) => {
+    const alice = await site.user("alice", ALICE_ENTRIES);
+    for (const serializeType of [0, 1] as const) {
+      for (const fault of ["", "body", "topic", "order"]) {
+        const request = createRequest(
+          310,
+          { b: "T", a: "größe", z: "", i: "KEYS\u0001k\u0002" },
+          new TextEncoder().encode("Körper"),
+        );
+        request.serializeType = serializeType;
+        signRequest(request, {
+          accessKey: "alice",
+          secretKey: alice.password,
+        });
+        if (fault === "body") request.body = new TextEncoder().encode("K");
+        if (fault === "topic") request.extFields["b"] = "T2";
+        if (fault === "order") {
+          request.extFields = Object.fromEntries(
+            Object.entries(request.extFields).reverse(),
+          );
+        }
+        const received = decodeCommand(encodeCommand(request));
+        const { code, remark } = await site.ask(received);
+        const isFalse = fault === "body" || fault === "topic";
+        assertEquals(
+          code,
+          isFalse ? 16 : 0,
+          `${serializeType} ${fault}: ${remark}`,
+        );
+      }
+    }
   });
 });
 
