@@ -3,13 +3,15 @@ import { assert, assertEquals } from "@std/assert";
 import { test } from "node:test";
 import { eventually } from "../support/eventually.ts";
 import { type Site, withSite } from "../support/site.ts";
-import { Member, runDriver } from "./java.ts";
+import { RawClient } from "../support/raw_client.ts";
+import { Member } from "./java.ts";
 import { mqadmin } from "./mqadmin.ts";
 
 const VERSION = "5.5.0";
 const TOPIC = "PopTopic";
 const GROUP = "pop-group";
 const COUNT = 200;
+const QUEUES = 8;
 const PATIENT = { timeoutMs: 60_000 };
 
 test("push consumers of 5.5.0 pop what mqadmin switches to POP, over a killed member and a killed broker", async () => {
@@ -22,7 +24,7 @@ test("push consumers of 5.5.0 pop what mqadmin switches to POP, over a killed me
         `topic=${TOPIC}`,
         `group=${GROUP}`,
         `instance=${instance}`,
-        "pop=5000",
+        "pop=10000",
         ...(instance === "a" ? ["hold=20"] : ["fails=key150"]),
       ], site.folder)
     );
@@ -45,9 +47,11 @@ test("push consumers of 5.5.0 pop what mqadmin switches to POP, over a killed me
           second!.deliveries.length
         } deliveries`,
       );
-      const progress = await site.run("group", "lag", GROUP, "--json");
-      console.log(progress.stdout, progress.stderr);
-      assert(second!.deliveries.length < COUNT + 20);
+      // A client that is slow, or whose acknowledgement a kill caught, gets a message again.
+      const again = second!.deliveries.length + 20 - COUNT;
+      assert(again <= COUNT / 2, `${again} came again`);
+      const times = second!.deliveries.filter((it) => it.key === "key150");
+      assert(times[1]!.atMs - times[0]!.atMs >= 9_000);
     } finally {
       await first!.kill();
       await second!.kill();
@@ -63,12 +67,14 @@ async function switchToPop(site: Site): Promise<void> {
   assert(output!.includes("success"), output!);
 }
 
+/** With keys, as the members print them. */
 async function send(site: Site, from: number, count: number): Promise<void> {
-  const args = ["send", `namesrv=${site.namesrv}`, `topic=${TOPIC}`];
-  const done = await runDriver(VERSION, [
-    ...args,
-    `from=${from}`,
-    `count=${count}`,
-  ], site.folder);
-  assertEquals(done.result["ok"], count, done.output);
+  const client = await RawClient.open(site.broker);
+  for (let number = from; number < from + count; number++) {
+    const body = new TextEncoder().encode(`body${number}`);
+    const keys = `KEYS\u0001key${number}\u0002`;
+    const sent = await client.send(TOPIC, number % QUEUES, body, keys);
+    assertEquals(sent.code, 0, sent.remark ?? "");
+  }
+  client.close();
 }
