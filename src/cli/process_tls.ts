@@ -53,7 +53,7 @@ export async function openProcessTls(
   return {
     server,
     client: values.useTLS ? await opened.client() : undefined,
-    own: isEnforced ? await opened.own() : undefined,
+    own: isEnforced ? opened.own() : undefined,
     reload: () => opened.reload(),
     close: () => opened.close(),
   };
@@ -103,6 +103,8 @@ class OpenedTls {
   readonly #config: TlsConfig;
   readonly #logger: Logger;
   readonly #files: TlsFiles[] = [];
+  /** What the server shows; null: nothing that anybody signed. */
+  #shown: TlsIdentity | null = null;
   #timer: Timer | undefined;
 
   constructor(runtime: TlsRuntime, config: TlsConfig, logger: Logger) {
@@ -113,13 +115,17 @@ class OpenedTls {
 
   server(): Promise<TlsSource | undefined> {
     const { values } = this.#config;
-    const open = (tls: Tls, texts: TlsTexts): TlsContext =>
-      tls.openServer({
-        identity: identityOf(texts, values["tls.server.keyPassword"]),
+    const open = (tls: Tls, texts: TlsTexts): TlsContext => {
+      const identity = identityOf(texts, values["tls.server.keyPassword"]);
+      const context = tls.openServer({
+        identity,
         clientAuth: values["tls.server.need.client.auth"],
         clientTrust: values["tls.server.authClient"] ? texts.trust : null,
       });
-    const files = serverFiles(values, values["tls.server.authClient"]);
+      this.#shown = identity;
+      return context;
+    };
+    const files = serverFiles(values);
     const isNameless = files.key.path === "";
     return isNameless && !values["tls.test.mode.enable"]
       ? Promise.resolve(undefined)
@@ -147,17 +153,16 @@ class OpenedTls {
   }
 
   /** Shows what the server shows: whoever trusts its clients had better trust it. */
-  own(): Promise<TlsSource> {
-    const { values } = this.#config;
-    return this.#source(
-      serverFiles(values, false),
-      (tls, texts) =>
-        tls.openClient({
-          identity: identityOf(texts, values["tls.server.keyPassword"]),
+  own(): TlsSource {
+    const { openTls } = this.#runtime;
+    return {
+      context: async () =>
+        (await openTls()).openClient({
+          identity: this.#shown,
           verifiesServer: false,
           serverTrust: null,
         }),
-    );
+    };
   }
 
   reload(): void {
@@ -213,11 +218,11 @@ function fileOf(values: TlsValues, key: PathKey) {
   return { key, path: values[key] };
 }
 
-function serverFiles(values: TlsValues, verifies: boolean): TlsFileSet {
+function serverFiles(values: TlsValues): TlsFileSet {
   return {
     key: fileOf(values, "tls.server.keyPath"),
     certificate: fileOf(values, "tls.server.certPath"),
-    trust: verifies
+    trust: values["tls.server.authClient"]
       ? fileOf(values, "tls.server.trustCertPath")
       : { key: "tls.server.trustCertPath", path: "" },
   };

@@ -48,6 +48,11 @@ export class RawClient {
     });
   }
 
+  /** Over a connection that somebody else made, encrypted or behind a header. */
+  static over(socket: Socket): RawClient {
+    return new RawClient(socket);
+  }
+
   /** Sends a request; rejects when the connection ends first. */
   invoke(
     code: number,
