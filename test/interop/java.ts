@@ -16,6 +16,7 @@ function spawnDriver(
   version: string,
   args: string[],
   offsetsFolder: string,
+  jvmFlags: readonly string[] = [],
 ): ChildProcess {
   const target = `${FOLDER}target/${version}`;
   const classpath = readFileSync(`${target}/classpath`, "utf8").trim();
@@ -27,6 +28,7 @@ function spawnDriver(
     `-Drocketmq.client.localOffsetStoreDir=${offsetsFolder}`,
     `-Drocketmq.client.logRoot=${offsetsFolder}/logs`,
     `-Duser.home=${offsetsFolder}`,
+    ...jvmFlags,
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "-cp",
     `${target}/classes:${classpath}`,
@@ -41,8 +43,9 @@ export function runDriver(
   args: string[],
   offsetsFolder: string,
   onOutput: (output: string) => void = () => {},
+  jvmFlags: readonly string[] = [],
 ): Promise<DriverResult> {
-  const child = spawnDriver(version, args, offsetsFolder);
+  const child = spawnDriver(version, args, offsetsFolder, jvmFlags);
   let output = "";
   const onData = (bytes: unknown) => {
     output += bytes;
