@@ -61,6 +61,8 @@ export interface SendTopicsOptions {
 /** From 3.4.9 on a request may carry its own maxReconsumeTimes. */
 export const MAX_RECONSUME_TIMES_VERSION = 121;
 const READ_WRITE = PermName.READ | PermName.WRITE;
+/** An inner batch takes several queue offsets, which this broker does not count: a put would use them again. */
+const BATCH_QUEUE = "BatchCQ";
 const TOPIC_SYS_FLAG_UNIT = 1;
 const TOPIC_SYS_FLAG_UNIT_SUB = 2;
 
@@ -121,6 +123,16 @@ export class SendTopics {
           (header.defaultTopicQueueNums < 1
             ? ` None is made with defaultTopicQueueNums=${header.defaultTopicQueueNums}.`
             : ""),
+      };
+    }
+    if (topicConfig.attributes["queue.type"] === BATCH_QUEUE) {
+      return {
+        code: ResponseCode.MESSAGE_ILLEGAL,
+        remark:
+          `topic[${
+            shown(topic)
+          }] has queue.type=${BATCH_QUEUE}, from an Apache master: this broker ` +
+          "serves what it holds of it, and takes nothing new; use a topic of SimpleCQ",
       };
     }
     return queueError(header.queueId, topicConfig) ?? topicConfig;

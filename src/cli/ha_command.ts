@@ -29,7 +29,7 @@ export function haCommand(context: CliContext): Command {
   command.addCommand(
     withRoleFlags(commandOf(
       "promote",
-      "make this slave the master, or one that was overtaken (--force)",
+      "make this slave the master; with --force also one that was overtaken",
     ))
       .addOption(
         new Option("--role <role>", "else the role that the master had")

@@ -219,6 +219,15 @@ test("SendMessageProcessor refuses with RocketMQ's codes, in order", () => {
   }
 });
 
+test("SendMessageProcessor takes nothing for a topic of inner batches, which it only serves", () => {
+  const { send, stored, topics } = setUp();
+  const attributes = { "queue.type": "BatchCQ" };
+  topics.table.set("B", topicOf("B", { attributes }));
+  const answer = now(send({ topic: "B" }));
+  assertEquals([answer.code, stored.length], [13, 0]);
+  assert(answer.remark!.includes("queue.type=BatchCQ"), `${answer.remark}`);
+});
+
 test("SendMessageProcessor stores a half message where nobody consumes it", () => {
   const { puts, send, stored } = setUp();
   const properties =
