@@ -143,22 +143,26 @@ test("parseSourceIp() takes addresses and blocks, and nothing else", () => {
   for (const it of wrong) assertEquals(parseSourceIp(it), undefined, it);
 });
 
-test("a policy of ten thousand entries is asked in a moment", () => {
-  const entries = Array.from({ length: 10_000 }, (_, index) => ({
-    resource: `Topic:t${index}${index % 2 === 0 ? "*" : ""}`,
-    actions: ["Pub"],
-    decision: "Allow",
-  }));
-  const index = new PolicyIndex(aclFromJson({ policies: [{ entries }] }));
-  const from = performance.now();
-  for (let count = 0; count < 10_000; count++) {
-    index.decide({
-      kind: "Topic",
-      name: `none${count}`,
-      actions: ["PUB"],
-      remoteAddress: new Uint8Array(4),
-    });
-  }
-  // One by one they would be 100 million looks.
-  assert(performance.now() - from < 2_000);
+test("a policy of ten thousand entries is asked as fast as one of ten", () => {
+  const msFor = (entryCount: number) => {
+    const entries = Array.from({ length: entryCount }, (_, index) => ({
+      resource: `Topic:t${index}${index % 2 === 0 ? "*" : ""}`,
+      actions: ["Pub"],
+      decision: "Allow",
+    }));
+    const index = new PolicyIndex(aclFromJson({ policies: [{ entries }] }));
+    const from = performance.now();
+    for (let count = 0; count < 3_000; count++) {
+      index.decide({
+        kind: "Topic",
+        name: `none${count}`,
+        actions: ["PUB"],
+        remoteAddress: new Uint8Array(4),
+      });
+    }
+    return performance.now() - from;
+  };
+  // One by one they would take a thousand times as long.
+  const few = msFor(10);
+  assert(msFor(10_000) < few * 100 + 500);
 });
