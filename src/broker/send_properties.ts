@@ -63,7 +63,7 @@ export class SendProperties {
 
   /**
    * The text to store, with a separator at its end: without WAIT, which nobody
-   * reads later, and without CLUSTER, which the broker sets.
+   * reads later, and without CLUSTER, MSG_REGION and TRACE_ON, which the broker sets.
    */
   storedText(): string {
     return stored(this.#text, this.#cuts);
@@ -107,6 +107,13 @@ export class SendProperties {
           this.uniqKey = text.slice(middle + 1, end);
         } else if (text.startsWith(MessageConst.TRAN_MSG, start)) {
           this.isTransactional = isTrue(text, middle + 1, end);
+        } else if (text.startsWith(MessageConst.TRACE_ON, start)) {
+          this.#cuts.push(start, end + 1);
+        }
+        break;
+      case 10:
+        if (text.startsWith(MessageConst.MSG_REGION, start)) {
+          this.#cuts.push(start, end + 1);
         }
         break;
       case 13:

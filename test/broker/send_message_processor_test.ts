@@ -138,7 +138,7 @@ test("SendMessageProcessor stores a message and answers with all fields", () => 
     const message = stored[0]!;
     assertEquals(
       message.propertiesText,
-      "TAGS\u0001A\u0002UNIQ_KEY\u0001K1\u0002CLUSTER\u0001DefaultCluster\u0002",
+      "TAGS\u0001A\u0002UNIQ_KEY\u0001K1\u0002CLUSTER\u0001DefaultCluster\u0002MSG_REGION\u0001DefaultRegion\u0002TRACE_ON\u0001true\u0002",
     );
     assertEquals(message.tagsCode, 65);
     assertEquals(message.waitStoreMsgOk, true);
@@ -149,12 +149,13 @@ test("SendMessageProcessor stores a message and answers with all fields", () => 
 test("SendMessageProcessor adds UNIQ_KEY, replaces CLUSTER and reads WAIT=false", () => {
   const { send, stored } = setUp();
   const answer = now(send({
-    properties: "CLUSTER\u0001other\u0002KEYS\u0001a b\u0002WAIT\u0001false",
+    properties:
+      "CLUSTER\u0001other\u0002MSG_REGION\u0001r\u0002TRACE_ON\u0001x\u0002KEYS\u0001a b\u0002WAIT\u0001false",
   }));
   assertEquals(answer.extFields.transactionId, "0A0B");
   assertEquals(
     stored[0]!.propertiesText,
-    "KEYS\u0001a b\u0002UNIQ_KEY\u00010A0B\u0002CLUSTER\u0001DefaultCluster\u0002",
+    "KEYS\u0001a b\u0002UNIQ_KEY\u00010A0B\u0002CLUSTER\u0001DefaultCluster\u0002MSG_REGION\u0001DefaultRegion\u0002TRACE_ON\u0001true\u0002",
   );
   assertEquals(stored[0]!.waitStoreMsgOk, false);
 });

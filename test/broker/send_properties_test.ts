@@ -82,6 +82,8 @@ test("SendProperties.storedText() keeps every other pair", () => {
   const name = fc.constantFrom(
     "WAIT",
     "CLUSTER",
+    "MSG_REGION",
+    "TRACE_ON",
     "DELAY",
     "TAGS",
     "KEYS",
@@ -102,6 +104,8 @@ test("SendProperties.storedText() keeps every other pair", () => {
         const expected = decodeProperties(text);
         expected.delete("WAIT");
         expected.delete("CLUSTER");
+        expected.delete("MSG_REGION");
+        expected.delete("TRACE_ON");
         const it = scanned(text);
         assertEquals(decodeProperties(it.storedText()), expected);
         expected.delete("DELAY");

@@ -31,7 +31,7 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   // What waits just then; in clusterList, for how long the page cache was locked.
   [/(\w+QueueSize ?: )\d+/g, "$1SIZE"],
   [/\) \d+ (?=RATE)/g, ") TIME "],
-  // 5.x stores MSG_REGION, TRACE_ON and WAIT with each message, 4.9 no separator at the end.
+  // 5.x and ours store MSG_REGION and TRACE_ON, 5.x WAIT; 4.9 none, and no separator at the end.
   [/MSG_REGION=DefaultRegion, |, WAIT=true|, TRACE_ON=true/g, ""],
   [/((?:store|physic)Size=)\d+/g, "$1SIZE"],
   [/((?:commitLog|physic)Offset=|CommitLog Offset: +|@)\d+$/g, "$1OFFSET"],

@@ -14,3 +14,13 @@ export const ATTRIBUTES_TROUBLED_VERSION = "5.3.3";
 export function driverVersionOf(serverVersion: string): string {
   return serverVersion === "4.9.7" ? "4.9.8" : "5.5.0";
 }
+
+/** Apache's tools that go with a stock client. */
+export function toolsOf(version: string): string {
+  return version === "4.9.8" ? "4.9.7" : "5.5.0";
+}
+
+/** True for 5.x. */
+export function isModern(version: string): boolean {
+  return !version.startsWith("4.");
+}

@@ -68,7 +68,8 @@ export class SendMessageProcessor {
   readonly #properties = new SendProperties();
   readonly #storeHostV6Bit: number;
   #options: SendMessageOptions;
-  #clusterPair = "";
+  /** What the broker says of itself with each message, as 5.x does: its consumers trace no other. */
+  #brokerPairs = "";
 
   constructor(ports: SendMessagePorts, options: SendMessageOptions) {
     this.#ports = ports;
@@ -83,7 +84,9 @@ export class SendMessageProcessor {
   reconfigure(options: SendMessageOptions): void {
     this.#options = options;
     this.#topics.reconfigure(options);
-    this.#clusterPair = `CLUSTER\u0001${options.brokerClusterName}\u0002`;
+    this.#brokerPairs = `CLUSTER\u0001${options.brokerClusterName}\u0002` +
+      `MSG_REGION\u0001${options.regionId}\u0002` +
+      `TRACE_ON\u0001${options.traceOn}\u0002`;
   }
 
   readonly process = (
@@ -278,7 +281,7 @@ export class SendMessageProcessor {
       storeHost: this.#ports.storeHost,
       reconsumeTimes: header.reconsumeTimes,
       preparedTransactionOffset: 0,
-      propertiesText: propertiesText + this.#clusterPair,
+      propertiesText: propertiesText + this.#brokerPairs,
       tagsCode: this.#properties.tagsCode,
       waitStoreMsgOk: this.#properties.waitStoreMsgOk,
     };

@@ -53,6 +53,12 @@ public final class Driver {
             case "retries":
                 new Retries(arguments).run();
                 break;
+            case "packed":
+                new Packed(arguments).run();
+                break;
+            case "traces":
+                new Traces(arguments).run();
+                break;
             case "requestreply":
                 new RequestReply(arguments).run();
                 break;
