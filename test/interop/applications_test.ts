@@ -79,8 +79,9 @@ test("Java clients compress in each way, 5.x gathers batches; the tools show wha
     }
     if (gathered === 0) return;
     const metrics = await (await fetch(`${site.admin}/metrics`)).text();
-    const batches = /rpc_latency_milliseconds_count\{[^}]*"send_batch_message"[^}]*\} (\d+)/
-      .exec(metrics)?.[1];
+    const batches =
+      /rpc_latency_milliseconds_count\{[^}]*"send_batch_message"[^}]*\} (\d+)/
+        .exec(metrics)?.[1];
     assert(Number(batches) > 0 && Number(batches) < gathered, `${batches}`);
   }));
 

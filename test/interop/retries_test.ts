@@ -38,11 +38,10 @@ function retry(version: string): Promise<void> {
     const driver = runDriver(version, args, site.folder, (output) => {
       isSent ||= /^SENT$/m.test(output);
     });
-    await eventually(() => isSent && hasDelivered(site, 3), {
-      timeoutMs: 60_000,
-    });
+    await eventually(() => isSent, { timeoutMs: 60_000 });
+    await untilDelivered(site, 3);
     await site.restart();
-    await eventually(() => hasDelivered(site, 4), { timeoutMs: 60_000 });
+    await untilDelivered(site, 4);
     await site.restart("SIGKILL");
     const done = await driver;
     const { repeated, ...counts } = done.result;
@@ -57,14 +56,16 @@ function retry(version: string): Promise<void> {
   }, LEVELS);
 }
 
-/** True once a retry of that level was delivered: others wait. */
-async function hasDelivered(site: Site, level: number): Promise<boolean> {
+/** Resolves once a retry of that level was delivered: others wait. One connection asks. */
+async function untilDelivered(site: Site, level: number): Promise<void> {
   const client = await RawClient.open(site.broker);
   try {
-    const info = decodeKVTable((await client.invoke(28)).body);
-    const offsets = info.get(`scheduleMessageOffset_${level}`) ?? "0";
-    const [delivered] = offsets.split(",");
-    return Number(delivered) > 0;
+    await eventually(async () => {
+      const info = decodeKVTable((await client.invoke(28)).body);
+      const offsets = info.get(`scheduleMessageOffset_${level}`) ?? "0";
+      const [delivered] = offsets.split(",");
+      return Number(delivered) > 0;
+    }, { timeoutMs: 60_000 });
   } finally {
     client.close();
   }
