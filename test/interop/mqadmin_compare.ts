@@ -32,7 +32,8 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/(\w+QueueSize ?: )\d+/g, "$1SIZE"],
   [/\) \d+ (?=RATE)/g, ") TIME "],
   // 5.x and ours store MSG_REGION and TRACE_ON, 5.x WAIT; 4.9 none, and no separator at the end.
-  [/MSG_REGION=DefaultRegion, |, WAIT=true|, TRACE_ON=true/g, ""],
+  [/, (?:MSG_REGION=DefaultRegion|WAIT=true|TRACE_ON=true)/g, ""],
+  [/(?:MSG_REGION=DefaultRegion|WAIT=true|TRACE_ON=true), /g, ""],
   [/((?:store|physic)Size=)\d+/g, "$1SIZE"],
   [/((?:commitLog|physic)Offset=|CommitLog Offset: +|@)\d+$/g, "$1OFFSET"],
   [/((?:commitLog|physic)Offset=)\d+/g, "$1OFFSET"],
