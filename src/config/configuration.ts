@@ -172,12 +172,15 @@ export class Configuration<K extends ConfigKeys> {
     return this.#version;
   }
 
-  /** `key=value` lines, secrets left out: the body of GET_BROKER_CONFIG. */
+  /**
+   * `key=value` lines: the body of GET_BROKER_CONFIG. Left out: secrets, and keys that Apache's
+   * configuration does not have either, since they are system properties there (`tls.…`).
+   */
   text(): string {
     const { values } = this;
     let text = "";
     for (const key of Object.keys(this.#keys)) {
-      if (this.#keys[key]!.isSecret) continue;
+      if (this.#keys[key]!.isSecret || key.includes(".")) continue;
       text += `${key}=${values[key]}\n`;
     }
     const inactive = new Map([...ALWAYS_SHOWN, ...this.#loaded.inactive]);

@@ -53,13 +53,14 @@ function open(
   return { file, load, configuration };
 }
 
-test("Configuration.text() lists all keys but secrets", () => {
+test("Configuration.text() lists all keys but secrets and those of TLS", () => {
   const entries = parseProperties(open().configuration.text());
   const values = new Map(entries.map((it) => [it.key, it.value]));
   assertEquals(values.get("fileReservedTime"), "48");
   assertEquals(values.get("mappedFileSizeCommitLog"), "1073741824");
   assertEquals(values.get("sendThreadPoolQueueCapacity"), "7");
   assertEquals(values.has("adminToken"), false);
+  assertEquals(values.has("tls.server.keyPath"), false);
   // Of what is not done here: 4.9's exportConfigs fails without.
   assertEquals(values.get("filterServerNums"), "0");
   assertEquals(values.get("useTLS"), "false");
