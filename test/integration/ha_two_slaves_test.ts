@@ -18,12 +18,15 @@ const STANDSTILL_MS = 3_500;
 
 type Trio = readonly [FailoverBroker, FailoverBroker, FailoverBroker];
 
-/** A master and two slaves that have all of its 50 messages; everything ends afterwards. */
+const SLAVES = [["b", 1], ["c", 2]] as const;
+
+/** A master and its slaves, two unless said, that have all of its 50 messages; everything ends afterwards. */
 async function withTrio(
   folder: string,
   namesrv: string,
   masterRole: string,
   run: (trio: Trio) => Promise<void>,
+  slaveCount = 2,
 ): Promise<void> {
   const a = new FailoverBroker(`${folder}/a`, namesrv, [
     `brokerRole=${masterRole}`,
@@ -31,7 +34,7 @@ async function withTrio(
   const started = [a];
   try {
     await a.start();
-    for (const [name, brokerId] of [["b", 1], ["c", 2]]) {
+    for (const [name, brokerId] of SLAVES.slice(0, slaveCount)) {
       const slave = new FailoverBroker(`${folder}/${name}`, namesrv, [
         "brokerRole=SLAVE",
         `brokerId=${brokerId}`,
@@ -40,9 +43,9 @@ async function withTrio(
       started.push(slave);
       await slave.start();
     }
-    await eventually(() => follows(a, 2), PATIENCE);
+    await eventually(() => follows(a, slaveCount), PATIENCE);
     assertEquals((await a.send(50)).ok, 50);
-    await eventually(() => follows(a, 2), PATIENCE);
+    await eventually(() => follows(a, slaveCount), PATIENCE);
     await run(started as unknown as Trio);
   } finally {
     for (const it of started) await it.kill();
@@ -173,10 +176,9 @@ function goOn(broker: FailoverBroker): void {
   process.kill(broker.process!.pid, "SIGCONT");
 }
 
-test("a slave that stood still is promoted by force only, while nobody says what it missed", () =>
+test("a slave that stood still is promoted by force only, while its master is away", () =>
   withTempDirectory((folder) =>
-    withTrio(folder, "", "ASYNC_MASTER", async ([a, b, c]) => {
-      await c.kill();
+    withTrio(folder, "", "ASYNC_MASTER", async ([a, b]) => {
       stop(b);
       assertEquals((await a.send(5)).ok, 5);
       await new Promise((resolve) => setTimeout(resolve, STANDSTILL_MS));
@@ -190,5 +192,5 @@ test("a slave that stood still is promoted by force only, while nobody says what
       assert(promoted.detail.includes("forced, although"), promoted.detail);
       // What had come to its socket counts.
       assert(await b.messageCount() >= 50);
-    })
+    }, 1)
   ));
