@@ -121,6 +121,8 @@ export class TimerMessageShell {
     if (this.#store === null) this.#start();
     this.#run("main", () => this.#mainStep());
     this.#run("old", () => this.#oldStep());
+    // Whoever holds it waits until the last delivery is written.
+    if (this.#isHeld && this.isChanged) this.#persistence.write(true);
     this.#persistence.tick();
     this.#tellLost();
     const { clock, metrics } = this.#ports;
