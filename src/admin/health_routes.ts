@@ -14,7 +14,12 @@ export interface HealthCheck {
 export interface HealthAdmin {
   checks(): readonly HealthCheck[];
   /** The text of all metrics and its content type. */
-  metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
+  metrics(): Promise<
+    {
+      readonly contentType: string;
+      readonly bytes: Uint8Array<ArrayBuffer>;
+    }
+  >;
 }
 
 const ReadySchema = z.object({
@@ -91,9 +96,10 @@ export function healthRoutes(admin: HealthAdmin): OpenAPIHono {
     const answer = ready(false);
     return c.json(answer, answer.status === "ready" ? 200 : 503);
   });
-  app.openapi(metrics, async (c) => {
-    const { contentType, text } = await admin.metrics();
-    return c.text(text, 200, { "content-type": contentType });
+  app.openAPIRegistry.registerPath(metrics);
+  app.get(metrics.path, async (c) => {
+    const { contentType, bytes } = await admin.metrics();
+    return c.body(bytes, 200, { "content-type": contentType });
   });
   return app;
 }

@@ -8,8 +8,10 @@ import type {
   ProducerConnectionMetrics,
   RpcMetrics,
 } from "../metrics/broker_metrics_source.ts";
+import type { ScrapePace } from "../metrics/scrape_pace.ts";
 import type { ConsumeType } from "../model/heartbeat_data.ts";
 import { isSystemGroup } from "../model/validators.ts";
+import { languageByte, languageName } from "../protocol/language_code.ts";
 import { mqVersionDesc } from "../protocol/mq_version.ts";
 import { requestCodeName } from "../protocol/request_code.ts";
 import { responseCodeName } from "../protocol/response_code.ts";
@@ -36,13 +38,16 @@ export function producerConnections(
 }
 
 /** Consumers by group, language and version. */
-export function consumerConnections(
+export async function consumerConnections(
   { parts }: BrokerController,
-): ConsumerConnectionMetrics[] {
+  pace: ScrapePace,
+): Promise<ConsumerConnectionMetrics[]> {
   const { consumerManager } = parts;
   const connections: ConsumerConnectionMetrics[] = [];
-  for (const group of consumerManager.groupNames()) {
-    const info = consumerManager.getConsumerGroupInfo(group)!;
+  await pace.each(consumerManager.groupNames(), (group) => {
+    // It may have left meanwhile.
+    const info = consumerManager.getConsumerGroupInfo(group);
+    if (info === undefined) return;
     const counts = new Map<string, ProducerConnectionMetrics>();
     countClients(counts, info.clients.values());
     for (const it of counts.values()) {
@@ -53,7 +58,7 @@ export function consumerConnections(
         isSystem: isSystemGroup(group),
       });
     }
-  }
+  });
   return connections;
 }
 
@@ -62,7 +67,8 @@ function countClients(
   clients: Iterable<ClientChannelInfo>,
 ): void {
   for (const client of clients) {
-    const language = client.language.toLowerCase();
+    // A peer may send any name: unknown ones are one.
+    const language = languageName(languageByte(client.language)).toLowerCase();
     const version = mqVersionDesc(client.version).toLowerCase();
     const key = `${language} ${version}`;
     const count = (counts.get(key)?.count ?? 0) + 1;

@@ -9,6 +9,7 @@ import type {
   ExporterTopic,
   ExporterTopicRates,
 } from "../metrics/exporter_snapshot.ts";
+import type { ScrapePace } from "../metrics/scrape_pace.ts";
 import { isDlqTopic, isRetryTopic } from "../model/topic_names.ts";
 import type { RunningBroker } from "./broker_server.ts";
 import { consumerStatus } from "./facade_consumer_status.ts";
@@ -18,6 +19,7 @@ import type { GroupPosition } from "./facade_lag_metrics.ts";
 export async function exporterSnapshot(
   { broker, context }: RunningBroker,
   positions: readonly GroupPosition[],
+  pace: ScrapePace,
 ): Promise<ExporterSnapshot> {
   const { clock, fileSystem } = context.runtime;
   const { messageStore, parts, remotingServer } = broker;
@@ -44,9 +46,9 @@ export async function exporterSnapshot(
     runtime,
     putTps: rate("put"),
     getTps: rate("get"),
-    topics: topicsOf(broker),
-    topicRates: topicRates(broker),
-    groupRates: groupRates(broker),
+    topics: await topicsOf(broker, pace),
+    topicRates: await topicRates(broker, pace),
+    groupRates: await groupRates(broker, pace),
     groupOffsets: positions.map((it) => ({
       topic: it.topic,
       group: it.group,
@@ -54,7 +56,7 @@ export async function exporterSnapshot(
       lagMessages: it.lagMessages,
       latencyMs: it.lagLatencyMs,
     })),
-    groups: groupsOf(broker),
+    groups: await groupsOf(broker, pace),
     clients: await consumerStatus(broker),
     producers: new Map(
       [...parts.producerManager.groups()].map(([group, { size }]) =>
@@ -71,8 +73,11 @@ function rateOf(item: StatsItem, column: StatsColumn): number {
   return Math.round(item.snapshot("minute", column).tps * 100) / 100;
 }
 
-function topicsOf({ messageStore }: Broker): ExporterTopic[] {
-  return messageStore.topics().map((topic) => ({
+function topicsOf(
+  { messageStore }: Broker,
+  pace: ScrapePace,
+): Promise<ExporterTopic[]> {
+  return pace.map(messageStore.topics(), (topic) => ({
     topic,
     maxOffset: messageStore.queueIds(topic).reduce(
       (sum, queueId) => sum + messageStore.getMaxOffsetInQueue(topic, queueId),
@@ -85,36 +90,44 @@ function isOfGroup(topic: string): boolean {
   return isRetryTopic(topic) || isDlqTopic(topic);
 }
 
-function topicRates({ parts }: Broker): ExporterTopicRates[] {
-  return [...parts.brokerStatsManager.topics]
-    .filter(({ item, topic }) => !item.isAsleep && !isOfGroup(topic))
-    .map(({ item, topic }) => ({
-      topic,
-      tps: rateOf(item, "nums"),
-      bytesPerSecond: rateOf(item, "size"),
-    }));
+function topicRates(
+  { parts }: Broker,
+  pace: ScrapePace,
+): Promise<ExporterTopicRates[]> {
+  return pace.map(
+    parts.brokerStatsManager.topics,
+    ({ item, topic }) =>
+      item.isAsleep || isOfGroup(topic) ? undefined : {
+        topic,
+        tps: rateOf(item, "nums"),
+        bytesPerSecond: rateOf(item, "size"),
+      },
+  );
 }
 
-function groupRates({ parts }: Broker): ExporterGroupRates[] {
-  const rates: ExporterGroupRates[] = [];
-  for (
-    const { get, group, sendBack, topic } of parts.brokerStatsManager.groups()
-  ) {
-    if (get === undefined || get.isAsleep || isOfGroup(topic)) continue;
-    rates.push({
+function groupRates(
+  { parts }: Broker,
+  pace: ScrapePace,
+): Promise<ExporterGroupRates[]> {
+  return pace.map(parts.brokerStatsManager.groups(), (it) => {
+    const { get, group, sendBack, topic } = it;
+    if (get === undefined || get.isAsleep || isOfGroup(topic)) return undefined;
+    return {
       topic,
       group,
       tps: rateOf(get, "nums"),
       bytesPerSecond: rateOf(get, "size"),
       sendBacks: sendBack?.snapshot("minute", "nums").sum ?? 0,
-    });
-  }
-  return rates;
+    };
+  });
 }
 
-function groupsOf({ parts }: Broker): ExporterGroup[] {
+function groupsOf(
+  { parts }: Broker,
+  pace: ScrapePace,
+): Promise<ExporterGroup[]> {
   const { consumerManager, subscriptionGroupManager } = parts;
-  return [...subscriptionGroupManager.allGroups().keys()].map((group) => {
+  return pace.map(subscriptionGroupManager.allGroups().keys(), (group) => {
     const info = consumerManager.getConsumerGroupInfo(group);
     const clients = [...info?.clients.values() ?? []];
     return {

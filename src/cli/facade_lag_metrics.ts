@@ -6,6 +6,7 @@
  */
 import type { BrokerController } from "../broker/broker_controller.ts";
 import type { GroupLagMetrics } from "../metrics/broker_metrics_source.ts";
+import type { ScrapePace } from "../metrics/scrape_pace.ts";
 import { isDlqTopic, isRetryTopic } from "../model/topic_names.ts";
 import { isSystemGroup } from "../model/validators.ts";
 
@@ -22,6 +23,7 @@ export async function groupPositions(
   broker: BrokerController,
   nowMs: number,
   groupMax: number,
+  pace: ScrapePace,
 ): Promise<GroupPosition[]> {
   const positions: GroupPosition[] = [];
   const { consumerManager, consumerOffsetManager } = broker.parts;
@@ -35,6 +37,8 @@ export async function groupPositions(
     if (topics.size > 0) count++;
     for (const topic of topics) {
       if (isDlqTopic(topic)) continue;
+      // Answers that need no disk do not let others in.
+      await pace.rest();
       const position = await positionOf(broker, group, topic, nowMs);
       if (position !== undefined) positions.push(position);
     }

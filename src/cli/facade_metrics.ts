@@ -14,6 +14,7 @@ import type {
   StoredTopicMetrics,
   TopicTrafficMetrics,
 } from "../metrics/broker_metrics_source.ts";
+import type { ScrapePace } from "../metrics/scrape_pace.ts";
 import { isDlqTopic, isRetryTopic } from "../model/topic_names.ts";
 import { isSystemGroup } from "../model/validators.ts";
 import type { RunningBroker } from "./broker_server.ts";
@@ -37,7 +38,8 @@ export function metricsSource(running: RunningBroker): BrokerMetricsSource {
   return {
     labels: labelsOf(broker, configuration.values.metricsLabel),
     cardinalityLimit: () => configuration.values.metricsOtelCardinalityLimit,
-    broker: () => snapshotOf(running),
+    clock,
+    broker: (pace) => snapshotOf(running, pace),
     process: () => ({
       residentBytes: host.residentBytes(),
       cpuSeconds: host.cpuSeconds(),
@@ -67,6 +69,7 @@ function labelsOf(
 
 async function snapshotOf(
   running: RunningBroker,
+  pace: ScrapePace,
 ): Promise<BrokerMetricsSnapshot> {
   const { broker, configuration, context } = running;
   const { messageStore: store, parts, remotingServer: server } = broker;
@@ -74,9 +77,17 @@ async function snapshotOf(
   const { metricsLagGroupMax, metricsOfExporterEnable } = configuration.values;
   const nowMs = context.runtime.clock.nowMs();
   const earliestMs = await earliestMessageMs(broker);
-  const positions = await groupPositions(broker, nowMs, metricsLagGroupMax);
+  const positions = await groupPositions(
+    broker,
+    nowMs,
+    metricsLagGroupMax,
+    pace,
+  );
   const ha = haMetrics(broker);
-  const groups = [...parts.brokerStatsManager.groups()];
+  const groups = await pace.map(
+    parts.brokerStatsManager.groups(),
+    (it) => it,
+  );
   return {
     ha,
     pop: popMetrics(broker, nowMs),
@@ -85,7 +96,7 @@ async function snapshotOf(
     topicCount: parts.topicConfigManager.allTopics().size,
     groupCount: parts.subscriptionGroupManager.allGroups().size,
     producerConnections: producerConnections(broker),
-    consumerConnections: consumerConnections(broker),
+    consumerConnections: await consumerConnections(broker, pace),
     connections: server.connectionCount,
     heldPulls: parts.pullRequestHoldService.heldCount,
     junkCloses: counters.junkCloses,
@@ -112,14 +123,14 @@ async function snapshotOf(
     diskUsedBytes: diskUsedBytes(running),
     diskUsedPercent: store.diskUsedPercent,
     delayed: broker.schedule.waitingCounts(),
-    topics: topicTraffic(broker),
-    storedTopics: storedTopics(broker),
-    groups: groupTraffic(broker, groups),
-    deadLetters: deadLetters(broker, groups),
+    topics: await topicTraffic(broker, pace),
+    storedTopics: await storedTopics(broker, pace),
+    groups: await groupTraffic(broker, groups, pace),
+    deadLetters: await deadLetters(broker, groups, pace),
     transactions: [...broker.transactionStats.topics],
     lags: positions,
     exporter: metricsOfExporterEnable
-      ? await exporterSnapshot(running, positions)
+      ? await exporterSnapshot(running, positions, pace)
       : null,
   };
 }
@@ -166,24 +177,29 @@ function isOfGroup(topic: string): boolean {
   return isRetryTopic(topic) || isDlqTopic(topic);
 }
 
-function topicTraffic({ parts }: BrokerController): TopicTrafficMetrics[] {
+async function topicTraffic(
+  { parts }: BrokerController,
+  pace: ScrapePace,
+): Promise<TopicTrafficMetrics[]> {
   const metrics: TopicTrafficMetrics[] = [];
-  for (const { isSystem, topic, traffic } of parts.brokerStatsManager.topics) {
-    if (isOfGroup(topic)) continue;
+  const { topics } = parts.brokerStatsManager;
+  await pace.each(topics, ({ isSystem, topic, traffic }) => {
+    if (isOfGroup(topic)) return;
     for (const messageType of MESSAGE_TYPES) {
       const found = traffic[messageType];
       if (found === undefined) continue;
       metrics.push({ topic, messageType, isSystem, ...found });
     }
-  }
+  });
   return metrics;
 }
 
 /** What the log brought, sent here or to the master that is followed: nothing is counted for it. */
 function storedTopics(
   { messageStore, parts }: BrokerController,
-): StoredTopicMetrics[] {
-  return messageStore.topics().map((topic) => ({
+  pace: ScrapePace,
+): Promise<StoredTopicMetrics[]> {
+  return pace.map(messageStore.topics(), (topic) => ({
     topic,
     isSystem: parts.topicConfigManager.isSystemTopic(topic),
     messages: messageStore.queueIds(topic).reduce(
@@ -203,25 +219,28 @@ function isSystem(
 function groupTraffic(
   broker: BrokerController,
   groups: readonly GroupGetStats[],
-): GroupTrafficMetrics[] {
-  const metrics: GroupTrafficMetrics[] = [];
-  for (const it of groups) {
+  pace: ScrapePace,
+): Promise<GroupTrafficMetrics[]> {
+  return pace.map(groups, (it) => {
     const { get, group, topic } = it;
-    if (get === undefined || isOfGroup(topic)) continue;
+    if (get === undefined || isOfGroup(topic)) return undefined;
     const { nums, bytes } = get;
-    metrics.push({ topic, group, isSystem: isSystem(broker, it), nums, bytes });
-  }
-  return metrics;
+    return { topic, group, isSystem: isSystem(broker, it), nums, bytes };
+  });
 }
 
 function deadLetters(
   broker: BrokerController,
   groups: readonly GroupGetStats[],
-): DeadLetterMetrics[] {
-  return groups.filter(({ toDlq }) => toDlq > 0).map((it) => ({
-    topic: it.topic,
-    group: it.group,
-    isSystem: isSystem(broker, it),
-    nums: it.toDlq,
-  }));
+  pace: ScrapePace,
+): Promise<DeadLetterMetrics[]> {
+  return pace.map(groups, (it) =>
+    it.toDlq > 0
+      ? {
+        topic: it.topic,
+        group: it.group,
+        isSystem: isSystem(broker, it),
+        nums: it.toDlq,
+      }
+      : undefined);
 }

@@ -12,16 +12,19 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** The text of all metrics. */
+/** The text of all metrics, in UTF-8. */
 export interface MetricsText {
   readonly contentType: string;
-  readonly text: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** Metrics are made at the first scrape: sites without Prometheus do not pay for them. */
 const METRICS = new WeakMap<
   RunningBroker,
-  Promise<{ readonly contentType: string; text(): Promise<string> }>
+  Promise<{
+    readonly contentType: string;
+    bytes(): Promise<Uint8Array<ArrayBuffer>>;
+  }>
 >();
 
 /** Throws `ProblemError` while the broker is starting or stopping. */
@@ -34,7 +37,7 @@ export async function metricsText(
   let opened = METRICS.get(running);
   if (opened === undefined) METRICS.set(running, opened = openMetrics(running));
   const metrics = await opened;
-  return { contentType: metrics.contentType, text: await metrics.text() };
+  return { contentType: metrics.contentType, bytes: await metrics.bytes() };
 }
 
 async function openMetrics(running: RunningBroker) {
@@ -84,8 +87,8 @@ async function answer(
     return new Response("only GET is answered here\n", { status: 405 });
   }
   try {
-    const { contentType, text } = await metricsText(running);
-    return new Response(text, { headers: { "content-type": contentType } });
+    const { contentType, bytes } = await metricsText(running);
+    return new Response(bytes, { headers: { "content-type": contentType } });
   } catch (error) {
     if (error instanceof ProblemError) {
       return new Response(`${error.message}\n`, { status: error.status });

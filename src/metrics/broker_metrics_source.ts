@@ -1,4 +1,6 @@
 /** BrokerMetricsSource: what a scrape reads; nothing of it costs anything between scrapes. */
+import type { Clock } from "../io/clock.ts";
+import type { ScrapePace } from "./scrape_pace.ts";
 import type { HistogramView } from "../base/histogram.ts";
 import type { ExporterSnapshot } from "./exporter_snapshot.ts";
 
@@ -226,6 +228,9 @@ export interface BrokerMetricsSource {
   readonly labels: BrokerLabels;
   /** Samples of one metric; what is beyond is summed up, or left out of gauges. */
   cardinalityLimit(): number;
-  broker(): Promise<BrokerMetricsSnapshot>;
+  /** Times the turns of a scrape. */
+  readonly clock: Clock;
+  /** Rests where there are many rows. */
+  broker(pace: ScrapePace): Promise<BrokerMetricsSnapshot>;
   process(): ProcessMetricsSnapshot;
 }

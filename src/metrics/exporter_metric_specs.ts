@@ -14,6 +14,7 @@ import type {
 } from "./exporter_snapshot.ts";
 import {
   type Labels,
+  mapped,
   type MetricSpec,
   type NumberSpec,
   rows,
@@ -41,7 +42,7 @@ function ofExporter<Row>(
     name,
     help,
     samples: ({ exporter }) =>
-      exporter === null ? [] : Array.from(rowsOf(exporter), (row) => ({
+      exporter === null ? [] : mapped(rowsOf(exporter), (row) => ({
         labels: labelsOf(row, exporter),
         value: valueOf(row),
       })),

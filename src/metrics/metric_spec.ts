@@ -27,7 +27,7 @@ interface Spec<Kind, Found> {
   readonly samples: (
     broker: BrokerMetricsSnapshot,
     process: ProcessMetricsSnapshot,
-  ) => readonly Found[];
+  ) => Iterable<Found>;
 }
 
 /** A number. */
@@ -84,7 +84,7 @@ export function rows<Row>(
     kind,
     name,
     help,
-    samples: (broker) => Array.from(rowsOf(broker), sampleOf),
+    samples: (broker) => mapped(rowsOf(broker), sampleOf),
   };
 }
 
@@ -99,6 +99,14 @@ export function histogram<Row>(
     kind: "histogram",
     name,
     help,
-    samples: (broker) => Array.from(rowsOf(broker), sampleOf),
+    samples: (broker) => mapped(rowsOf(broker), sampleOf),
   };
+}
+
+/** One by one, as the scrape asks for them. */
+export function* mapped<Row, Found>(
+  rows: Iterable<Row>,
+  foundOf: (row: Row) => Found,
+): Iterable<Found> {
+  for (const row of rows) yield foundOf(row);
 }

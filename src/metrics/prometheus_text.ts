@@ -9,28 +9,37 @@ import type {
   MetricSpec,
   Sample,
 } from "./metric_spec.ts";
+import type { ScrapePace } from "./scrape_pace.ts";
 
 export const PROMETHEUS_CONTENT_TYPE =
   "text/plain; version=0.0.4; charset=utf-8";
 
+/** Samples that are put together at once. */
+const PART_ROWS = 64;
 /** OpenTelemetry's: what did not fit into the cardinality limit, summed up. */
 const OVERFLOW: Labels = Object.freeze({ otel_metric_overflow: true });
 
-/** The lines of one metric that has samples; `fixed` are labels of each. */
-export function metricText(
+/** The lines of one metric that has samples, in parts; `fixed` are labels of each. */
+export async function metricText(
   { kind, name, help }: MetricSpec,
   samples: readonly (Sample | HistogramSample)[],
   fixed: Labels,
   limit: number,
-): string {
-  let text = `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${kind}\n`;
-  for (const it of limited(kind, samples, limit)) {
+  pace: ScrapePace,
+): Promise<string[]> {
+  const parts = [`# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${kind}\n`];
+  const texts: string[] = [];
+  await pace.each(limited(kind, samples, limit), (it) => {
     const labels = labelsText({ ...fixed, ...it.labels });
-    text += "histogram" in it
-      ? histogramText(name, labels, it.histogram)
-      : `${name}${braced(labels)} ${numberText(it.value)}\n`;
-  }
-  return text;
+    texts.push(
+      "histogram" in it
+        ? histogramText(name, labels, it.histogram)
+        : `${name}${braced(labels)} ${numberText(it.value)}\n`,
+    );
+    // Here rather than for all of them at the end.
+    if (texts.length >= PART_ROWS) parts.push(texts.splice(0).join(""));
+  });
+  return [...parts, texts.join("")];
 }
 
 function histogramText(

@@ -86,7 +86,10 @@ export function fakeFacade() {
         { name: "store", ok: state.isReady, detail: "the disk is full" },
       ],
       metrics: () =>
-        Promise.resolve({ contentType: "text/plain", text: "a 1\n" }),
+        Promise.resolve({
+          contentType: "text/plain",
+          bytes: new TextEncoder().encode("a 1\n"),
+        }),
     },
     ha: {
       status: () => ALONE,

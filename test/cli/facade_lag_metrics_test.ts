@@ -2,10 +2,13 @@ import { assertEquals } from "@std/assert";
 import { test } from "node:test";
 import type { BrokerController } from "../../src/broker/broker_controller.ts";
 import { groupPositions } from "../../src/cli/facade_lag_metrics.ts";
+import { ScrapePace } from "../../src/metrics/scrape_pace.ts";
 import { ManagerRig } from "../broker/manager_rig.ts";
 import { topicOf } from "../broker/fakes.ts";
+import { TurnsClock } from "../metrics/metrics_fixture.ts";
 
 const NOW = 1_000_000;
+const pace = () => new ScrapePace(new TurnsClock());
 
 /** Queues end at 10; a record was stored at 1,000 times its offset. */
 function open(topics: readonly string[], queueNums = 2) {
@@ -60,7 +63,11 @@ test("groupPositions() gives RocketMQ's five numbers, of groups that are away to
   const { consumerOffsetManager: offsets } = site.rig;
   add("g");
   offsets.commitOffset("x", "g", "T", 0, 4);
-  assertEquals(await groupPositions(broker, NOW, 9), [], "queue 1 is unknown");
+  assertEquals(
+    await groupPositions(broker, NOW, 9, pace()),
+    [],
+    "queue 1 is unknown",
+  );
   offsets.commitOffset("x", "g", "T", 1, 10);
   offsets.commitPullOffset("x", "g", "T", 0, 7);
   const expected = {
@@ -75,14 +82,14 @@ test("groupPositions() gives RocketMQ's five numbers, of groups that are away to
     queueingLatencyMs: NOW - 7_000,
     readyMessages: 3,
   };
-  assertEquals(await groupPositions(broker, NOW, 9), [expected]);
+  assertEquals(await groupPositions(broker, NOW, 9, pace()), [expected]);
   // Records before the queue's first are gone: the oldest that is left waits.
   site.minOffset = 6;
-  const [row] = await groupPositions(broker, NOW, 9);
+  const [row] = await groupPositions(broker, NOW, 9, pace());
   assertEquals(row!.lagLatencyMs, NOW - 6_000);
   // A position beyond the end, after a lost tail, is no negative lag.
   site.rig.maxOffsets.set("T/0", 3);
-  const [beyond] = await groupPositions(broker, NOW, 9);
+  const [beyond] = await groupPositions(broker, NOW, 9, pace());
   assertEquals([beyond!.lagMessages, beyond!.lagLatencyMs], [0, 0]);
 });
 
@@ -92,7 +99,7 @@ test("groupPositions() shows retries apart and leaves out dead letters", async (
   for (const topic of ["%RETRY%g", "%DLQ%g"]) {
     site.rig.consumerOffsetManager.commitOffset("x", "g", topic, 0, 1);
   }
-  const rows = await groupPositions(broker, NOW, 9);
+  const rows = await groupPositions(broker, NOW, 9, pace());
   assertEquals(rows.map((it) => [it.topic, it.isRetry]), [["%RETRY%g", true]]);
 });
 
@@ -106,10 +113,10 @@ test("groupPositions() looks at each group's own queues only, and reads where it
         .commitOffset("x", `g${n}`, topic, queueId, n < 5 ? 4 : 10);
     }
   }
-  assertEquals((await groupPositions(broker, NOW, 1_000)).length, 300);
+  assertEquals((await groupPositions(broker, NOW, 1_000, pace())).length, 300);
   // Two queues a group, whatever other topics and groups there are.
   assertEquals([site.looks, site.reads], [600, 10]);
-  assertEquals((await groupPositions(broker, NOW, 200)).length, 200);
+  assertEquals((await groupPositions(broker, NOW, 200, pace())).length, 200);
 });
 
 test("groupPositions() counts what is popped and not acknowledged", async () => {

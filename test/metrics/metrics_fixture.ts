@@ -1,4 +1,5 @@
 /** A snapshot in which every metric has samples, and a reader of the text format. */
+import type { Clock, Timer } from "../../src/io/clock.ts";
 import { BrokerMetrics } from "../../src/metrics/broker_metrics.ts";
 import type { BrokerMetricsSnapshot } from "../../src/metrics/broker_metrics_source.ts";
 import type { ExporterSnapshot } from "../../src/metrics/exporter_snapshot.ts";
@@ -178,14 +179,45 @@ export function exporterSnapshot(): ExporterSnapshot {
   };
 }
 
+/** A clock that goes on with each look, so that a turn of the loop is a number of looks. */
+export class TurnsClock implements Clock {
+  /** How often somebody let the loop go on. */
+  turns = 0;
+  onTurn: () => void = () => {};
+  #nowMs = 0;
+
+  constructor(private readonly stepMs = 0) {}
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  monotonicMs(): number {
+    return this.#nowMs += this.stepMs;
+  }
+
+  every(): never {
+    throw new Error("A scrape needs no timer that comes again");
+  }
+
+  after(_delayMs: number, run: () => void): Timer {
+    this.turns += 1;
+    this.onTurn();
+    queueMicrotask(run);
+    return { cancel() {} };
+  }
+}
+
 /** The metrics of a snapshot, which may change afterwards. */
 export function open(
   broker: BrokerMetricsSnapshot = snapshot(),
   limit = 50_000,
+  clock: Clock = new TurnsClock(),
 ): BrokerMetrics {
   return new BrokerMetrics({
     labels: { cluster: "C", node_type: "broker", node_id: "b" },
     cardinalityLimit: () => limit,
+    clock,
     broker: () => Promise.resolve(broker),
     process: () => ({
       residentBytes: 1,

@@ -59,7 +59,11 @@ export class RawClient {
     extFields: ExtFields = {},
     body?: Uint8Array,
   ): Promise<RemotingCommand> {
-    const request = createRequest(code, extFields, body);
+    return this.invokeCommand(createRequest(code, extFields, body));
+  }
+
+  /** Sends a request as it is, but for its number; rejects when the connection ends first. */
+  invokeCommand(request: RemotingCommand): Promise<RemotingCommand> {
     request.opaque = ++this.#opaque;
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw new Error("The connection has been closed");
