@@ -126,7 +126,7 @@ test("groupPositions() counts what is popped and not acknowledged", async () => 
     site.rig.consumerOffsetManager.commitOffset("x", "g", "T", queueId, 10);
   }
   site.popped.set("T@g@0", 3).set("T@g@1", 4).set("T@h@0", 5);
-  const [position] = await groupPositions(broker, NOW, 10);
+  const [position] = await groupPositions(broker, NOW, 10, pace());
   assertEquals(position?.inflightMessages, 7);
   assertEquals(position?.lagMessages, 0);
 });
