@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { SubscriptionGroupConfig } from "../model/subscription_group_config.ts";
 import {
+  cloneGroupRoute,
   lagGroupRoute,
   listGroupRoute,
   putGroupRoute,
@@ -63,12 +64,24 @@ export interface GroupAdmin {
   /** Only the broker's own; nobody may delete them. */
   isSystemGroup(name: string): boolean;
   hasTopic(name: string): boolean;
-  /** Commits the offsets of a time, or of the end with -1; gives the topic's queues. */
-  resetOffset(
+  /** Gives the topic's queues as they are then. */
+  resetOffset(group: string, place: ResetPlace): Promise<readonly QueueLag[]>;
+  /** Copies the offsets of a topic, or of all; gives the group's queues as they are then. */
+  cloneOffset(
     group: string,
-    topic: string,
-    timestampMs: number,
+    source: string,
+    topic: string | undefined,
   ): Promise<readonly QueueLag[]>;
+}
+
+/** Where a group goes on. */
+export interface ResetPlace {
+  readonly topic: string;
+  /** Milliseconds; -1 is the end. Not looked at where there is an offset. */
+  readonly timestampMs: number;
+  /** Undefined: all queues. */
+  readonly queueId: number | undefined;
+  readonly offset: number | undefined;
 }
 
 /** The routes. */
@@ -120,23 +133,61 @@ export function groupRoutes(admin: GroupAdmin): OpenAPIHono {
     await admin.deleteGroup(groupName);
     return c.body(null, 204);
   });
+  offsetRoutes(app, admin, existing);
+  return app;
+}
+
+function offsetRoutes(
+  app: OpenAPIHono,
+  admin: GroupAdmin,
+  existing: (name: string) => SubscriptionGroupConfig,
+): void {
   app.openapi(resetGroupRoute, async (c) => {
     const { group } = c.req.valid("param");
-    const { topic, timestamp } = c.req.valid("json");
+    const { topic, timestamp, queueId, offset } = c.req.valid("json");
     existing(group);
     if (!admin.hasTopic(topic)) throw notFound("Topic", topic);
-    const members = admin.connection(group)?.members.length ?? 0;
-    if (members > 0) {
-      throw new ProblemError(
-        409,
-        `Group ${group} has ${members} members on line, and what they commit would win: stop them first`,
-        [{ field: "group", message: "stop its members first" }],
-      );
-    }
-    const queues = await admin.resetOffset(group, topic, timestamp);
+    const queues = await admin.resetOffset(group, {
+      topic,
+      timestampMs: timestamp ?? -1,
+      queueId,
+      offset,
+    });
     return c.json(lagJson(group, queues), 200);
   });
-  return app;
+  app.openapi(cloneGroupRoute, async (c) => {
+    const { group } = c.req.valid("param");
+    const { source, topic } = c.req.valid("json");
+    existing(group);
+    checkSource(admin, group, source, topic);
+    const queues = await admin.cloneOffset(group, source, topic);
+    return c.json(lagJson(group, queues), 200);
+  });
+}
+
+/** There must be offsets to copy. */
+function checkSource(
+  admin: GroupAdmin,
+  group: string,
+  source: string,
+  topic: string | undefined,
+): void {
+  const refuse = (status: 400 | 404, sentence: string, message: string) => {
+    throw new ProblemError(status, sentence, [{ field: "source", message }]);
+  };
+  if (source === group) {
+    refuse(400, `Group ${group} has its own offsets`, "name another group");
+  }
+  const isAny = admin.lag(source).some((it) =>
+    it.consumerOffset !== null && (topic === undefined || it.topic === topic)
+  );
+  if (isAny) return;
+  const where = topic === undefined ? "any topic" : `topic ${topic}`;
+  refuse(
+    404,
+    `Group ${source} has no offset in ${where}`,
+    "name a group that has consumed",
+  );
 }
 
 function groupJson(

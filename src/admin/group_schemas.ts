@@ -76,8 +76,21 @@ const PutGroupSchema = z.strictObject({
 const ResetSchema = z.strictObject({
   topic: z.string().min(1),
   /** Milliseconds; -1 is the end. */
-  timestamp: z.int().min(-1),
+  timestamp: z.int().min(-1).optional(),
+  queueId: z.int().min(0).optional(),
+  offset: z.int().min(0).optional(),
+}).refine((it) => (it.timestamp === undefined) !== (it.offset === undefined), {
+  path: ["timestamp"],
+  error: "give timestamp, or queueId and offset",
+}).refine((it) => it.offset === undefined || it.queueId !== undefined, {
+  path: ["queueId"],
+  error: "missing; an offset is one of a queue",
 }).openapi("ResetOffset");
+
+const CloneSchema = z.strictObject({
+  source: z.string().min(1),
+  topic: z.string().min(1).optional(),
+}).openapi("CloneOffset");
 
 const params = z.object({ group: z.string().min(1).max(255) });
 const inParams = { params } as const;
@@ -152,11 +165,32 @@ export const removeGroupRoute = createRoute({
 export const resetGroupRoute = createRoute({
   method: "post",
   path: "/admin/groups/{group}/reset-offset",
-  summary: "Sets the offsets of a topic to a time; -1 is the end",
+  summary:
+    "Sets the offsets of a topic to a time (-1 is the end), or one queue's to an offset; living members go on from there",
   request: {
     ...inParams,
     body: {
       content: { "application/json": { schema: ResetSchema } },
+      required: true,
+    },
+  },
+  responses: {
+    200: jsonOf(LagSchema, "Lag from the new offsets on"),
+    400: PROBLEM_RESPONSE,
+    404: PROBLEM_RESPONSE,
+    409: PROBLEM_RESPONSE,
+  },
+});
+
+/** POST /admin/groups/:group/clone-offset */
+export const cloneGroupRoute = createRoute({
+  method: "post",
+  path: "/admin/groups/{group}/clone-offset",
+  summary: "Copies another group's offsets, of one topic or of all",
+  request: {
+    ...inParams,
+    body: {
+      content: { "application/json": { schema: CloneSchema } },
       required: true,
     },
   },

@@ -3,6 +3,7 @@ import type {
   GroupAdmin,
   GroupConnection,
   QueueLag,
+  ResetPlace,
 } from "../admin/group_routes.ts";
 import type { BrokerController } from "../broker/broker_controller.ts";
 import { createSubscriptionGroupConfig } from "../model/subscription_group_config.ts";
@@ -28,8 +29,16 @@ export function groupFacade(
     isSystemGroup,
     hasTopic: (name) =>
       broker.parts.topicConfigManager.selectTopicConfig(name) !== undefined,
-    resetOffset: (group, topic, timestampMs) =>
-      resetOffset(broker, local, group, topic, timestampMs),
+    resetOffset: (group, place) => resetOffset(broker, local, group, place),
+    cloneOffset: async (destGroup, srcGroup, topic) => {
+      await local.invoke(RequestCode.CLONE_GROUP_OFFSET, {
+        srcGroup,
+        destGroup,
+        ...(topic === undefined ? {} : { topic }),
+        offline: "true",
+      });
+      return lagOf(broker, destGroup);
+    },
     newGroup: createSubscriptionGroupConfig,
     putGroup: async (config) => {
       await local.invoke(
@@ -115,15 +124,15 @@ async function resetOffset(
   broker: BrokerController,
   local: LocalBroker,
   group: string,
-  topic: string,
-  timestampMs: number,
+  { topic, timestampMs, queueId = -1, offset = -1 }: ResetPlace,
 ): Promise<QueueLag[]> {
   await local.invoke(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, {
     topic,
     group,
     timestamp: String(timestampMs),
     isForce: "true",
-    queueId: "-1",
+    queueId: String(queueId),
+    offset: String(offset),
   });
   return lagOf(broker, group).filter((it) => it.topic === topic);
 }

@@ -24,7 +24,22 @@ export interface LagFlags extends ClientFlags {
 /** Options of `group reset-offset`. */
 export interface ResetOffsetFlags extends ClientFlags {
   readonly topic: string;
-  readonly to: string;
+  readonly to?: string;
+  /** A name. */
+  readonly broker?: string;
+  readonly queue?: number;
+  readonly offset?: number;
+}
+
+/** Options of `group clone-offset`. */
+export interface CloneOffsetFlags extends TargetFlags {
+  readonly topic?: string;
+}
+
+/** Options of `group running`. */
+export interface RunningFlags extends ClientFlags {
+  readonly client?: string;
+  readonly stacks?: boolean;
 }
 
 /** The definition. */
@@ -45,20 +60,21 @@ export function groupCommand(context: CliContext): Command {
       ),
   );
   command.addCommand(
+    withClientFlags(commandOf("running", "what each member says of itself"))
+      .argument("<group>")
+      .option("--client <id>", "one member only")
+      .option("--stacks", "the stacks of its threads too")
+      .action(async (group: string, flags: RunningFlags) =>
+        (await import("./run_group_members.ts"))
+          .runningGroup(context, group, flags)
+      ),
+  );
+  command.addCommand(
     withClientFlags(commandOf("lag", "how far behind a group is"))
       .argument("<group>")
       .option("--topic <topic>", "one topic only")
       .action(async (group: string, flags: LagFlags) =>
         (await actions()).lagOfGroup(context, group, flags)
-      ),
-  );
-  command.addCommand(
-    withClientFlags(commandOf("reset-offset", "set a group to another place"))
-      .argument("<group>")
-      .requiredOption("--topic <topic>", "the topic")
-      .requiredOption("--to <place>", "first, last, or a time")
-      .action(async (group: string, flags: ResetOffsetFlags) =>
-        (await actions()).resetOffsetOfGroup(context, group, flags)
       ),
   );
   command.addCommand(
@@ -79,5 +95,31 @@ export function groupCommand(context: CliContext): Command {
         (await actions()).deleteGroup(context, group, flags)
       ),
   );
+  for (const it of offsetCommands(context)) command.addCommand(it);
   return command;
+}
+
+function offsetCommands(context: CliContext): Command[] {
+  const offsets = () => import("./run_group_offsets.ts");
+  const reset = commandOf("reset-offset", "set a group to another place");
+  const clone = commandOf("clone-offset", "give a group another one's offsets");
+  return [
+    withClientFlags(reset)
+      .argument("<group>")
+      .requiredOption("--topic <topic>", "the topic")
+      .option("--to <place>", "first, last, or a time")
+      .option("--broker <name>", "one broker only")
+      .option("--queue <id>", "one queue only", wholeNumber(0))
+      .option("--offset <n>", "of that queue, instead of --to", wholeNumber(0))
+      .action(async (group: string, flags: ResetOffsetFlags) =>
+        (await offsets()).resetOffsetOfGroup(context, group, flags)
+      ),
+    withTargetFlags(clone)
+      .argument("<source>", "whose offsets")
+      .argument("<group>", "who gets them; what it has there is replaced")
+      .option("--topic <topic>", "one topic only")
+      .action(async (source: string, group: string, flags: CloneOffsetFlags) =>
+        (await offsets()).cloneOffsetOfGroup(context, source, group, flags)
+      ),
+  ];
 }

@@ -26,6 +26,7 @@ const STATUS_BY_CODE: ReadonlyMap<number, ProblemStatus> = new Map<
   [ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, 404],
   [ResponseCode.MESSAGE_ILLEGAL, 400],
   [ResponseCode.INVALID_PARAMETER, 400],
+  [ResponseCode.CONSUMER_NOT_ONLINE, 409],
   [ResponseCode.NO_PERMISSION, 403],
   [ResponseCode.SERVICE_NOT_AVAILABLE, 503],
   [ResponseCode.SYSTEM_BUSY, 503],

@@ -29,10 +29,19 @@ export interface MessageAtFlags extends ClientFlags {
   readonly max: number;
 }
 
+/** Options of `message consume-directly`. */
+export interface ConsumeDirectlyFlags extends ClientFlags {
+  readonly group: string;
+  readonly client?: string;
+}
+
 /** The definition. */
 export function messageCommand(context: CliContext): Command {
   const actions = () => import("./run_message.ts");
-  const command = commandOf("message", "find messages by id, key or offset");
+  const command = commandOf(
+    "message",
+    "find messages, and hand one to a consumer",
+  );
   command.addCommand(
     withClientFlags(commandOf("show", "one message by its id"))
       .argument("<id>", "offset id, or a client's id with --topic")
@@ -61,6 +70,18 @@ export function messageCommand(context: CliContext): Command {
       .option("--max <n>", "at most so many", wholeNumber(1, 32), 1)
       .action(async (topic: string, flags: MessageAtFlags) =>
         (await actions()).messagesAt(context, topic, flags)
+      ),
+  );
+  command.addCommand(
+    withClientFlags(
+      commandOf("consume-directly", "give a message to a group's member now"),
+    )
+      .argument("<id>", "offset id")
+      .requiredOption("--group <group>", "the group; its offsets stay")
+      .option("--client <id>", "the member, where there are several")
+      .action(async (id: string, flags: ConsumeDirectlyFlags) =>
+        (await import("./run_consume_directly.ts"))
+          .consumeDirectly(context, id, flags)
       ),
   );
   return command;

@@ -5,15 +5,11 @@ import { groupError, isSystemGroup } from "../model/validators.ts";
 import { type CliContext, printLine } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
 import { targetOf, withAdmin } from "./client_session.ts";
-import type {
-  CreateGroupFlags,
-  LagFlags,
-  ResetOffsetFlags,
-} from "./group_command.ts";
+import type { CreateGroupFlags, LagFlags } from "./group_command.ts";
 import type { ClientFlags } from "./options.ts";
 import { printRows, tableText } from "./output.ts";
 import { printDone } from "./run_topic.ts";
-import { parseTime, timeText } from "./time.ts";
+import { timeText } from "./time.ts";
 import type { TargetFlags } from "./topic_command.ts";
 
 /** `group list`. */
@@ -38,7 +34,11 @@ export async function listGroups(
   });
 }
 
-async function checkExists(admin: MQAdmin, group: string): Promise<void> {
+/** Throws CliError when no broker has the group. */
+export async function checkGroupExists(
+  admin: MQAdmin,
+  group: string,
+): Promise<void> {
   if (await admin.groups.exists(group)) return;
   throw new CliError(
     `Group ${group} does not exist: see pocketmq group list, or create it`,
@@ -54,7 +54,7 @@ export async function showGroup(
   await withAdmin(context, flags, async (admin) => {
     const connection = await admin.groups.connections(group);
     if (connection === undefined) {
-      await checkExists(admin, group);
+      await checkGroupExists(admin, group);
       throw new CliError(
         `Group ${group} exists, but has no member on line: start a consumer of it; pocketmq group lag shows how far it is`,
       );
@@ -92,7 +92,7 @@ export async function lagOfGroup(
 ): Promise<void> {
   await withAdmin(context, flags, async (admin) => {
     const progress = await admin.groups.progress(group);
-    if (progress.offsets.length === 0) await checkExists(admin, group);
+    if (progress.offsets.length === 0) await checkGroupExists(admin, group);
     const queues = progress.offsets.filter((it) =>
       flags.topic === undefined || it.queue.topic === flags.topic
     ).map(({ queue, ...it }) => ({
@@ -121,39 +121,6 @@ export async function lagOfGroup(
     );
     if (flags.json === true) return;
     printLine(context, `total lag ${totalLag ?? "unknown"}`);
-  });
-}
-
-/** -1 means the end (reference 11.8). */
-const END_TIMESTAMP = -1;
-
-/** `group reset-offset`. */
-export async function resetOffsetOfGroup(
-  context: CliContext,
-  group: string,
-  flags: ResetOffsetFlags,
-): Promise<void> {
-  const { topic, to } = flags;
-  const timestamp = to === "first"
-    ? 0
-    : to === "last"
-    ? END_TIMESTAMP
-    : parseTime("--to", to, "first, last, or ");
-  await withAdmin(context, flags, async (admin) => {
-    await checkExists(admin, group);
-    const queues = await admin.groups.resetOffset({
-      group,
-      topic,
-      timestamp,
-      isForce: true,
-    });
-    printRows(
-      context,
-      flags,
-      ["BROKER", "QUEUE", "OFFSET"],
-      queues.map((it) => [it.queue.brokerName, it.queue.queueId, it.offset]),
-      queues.map(({ queue, offset }) => ({ ...queue, offset })),
-    );
   });
 }
 
@@ -189,7 +156,7 @@ export async function deleteGroup(
     );
   }
   await withAdmin(context, flags, async (admin) => {
-    await checkExists(admin, group);
+    await checkGroupExists(admin, group);
     const brokers = await admin.groups.delete(group, targetOf(flags));
     printDone(context, flags, `group ${group} is deleted on`, {
       group,

@@ -55,6 +55,15 @@ export interface ConsumeProgress {
   readonly consumeTps: number;
 }
 
+/** Whose offsets go where. */
+export interface CloneOffsetRequest {
+  readonly source: string;
+  /** The one that gets them. */
+  readonly group: string;
+  /** Undefined: all topics of the source. */
+  readonly topic: string | undefined;
+}
+
 /** Lists, makes, removes and measures consumer groups. */
 export class GroupAdmin {
   readonly #instance: MQClientInstance;
@@ -211,16 +220,40 @@ export class GroupAdmin {
     return resetOffset(this.#instance, request);
   }
 
-  /** Asks the brokers that have the group's retry topic, or all when none has. */
+  /**
+   * Copies the offsets of one group to another, of one topic or of all; returns the brokers.
+   * What the other group had there is replaced.
+   */
+  async cloneOffset(
+    { source, group, topic }: CloneOffsetRequest,
+    target: AdminTarget,
+  ): Promise<string[]> {
+    const addresses = await addressesOf(this.#instance, target);
+    const request = createRequest(RequestCode.CLONE_GROUP_OFFSET, {
+      srcGroup: source,
+      destGroup: group,
+      ...(topic === undefined ? {} : { topic }),
+      offline: "true",
+    });
+    for (const address of addresses) {
+      await this.#instance.invokeOk(address, { ...request });
+    }
+    return addresses;
+  }
+
+  /** The brokers that have the group's retry topic, or all when none has. */
+  async addressesOf(group: string): Promise<string[]> {
+    const route = await this.#topics.route(retryTopicOf(group));
+    return route === undefined
+      ? (await allMasters(this.#instance)).map((it) => it.address)
+      : route.brokerDatas.flatMap((it) => anyAddressOf(it) ?? []);
+  }
+
   async #askBrokersOf(
     group: string,
     request: RemotingCommand,
   ): Promise<RemotingCommand[]> {
-    const route = await this.#topics.route(retryTopicOf(group));
-    const addresses = route === undefined
-      ? (await allMasters(this.#instance)).map((it) => it.address)
-      : route.brokerDatas.flatMap((it) => anyAddressOf(it) ?? []);
-    return this.#askEach(addresses, request);
+    return await this.#askEach(await this.addressesOf(group), request);
   }
 
   /** The answers of those that succeed; throws the first refusal when none does. */

@@ -6,11 +6,14 @@ import {
   objectOf,
 } from "../protocol/body/json_fields.ts";
 import { messageQueueMapEntries } from "../protocol/body/message_queue_body.ts";
-import type { TopicRouteData } from "../protocol/body/topic_route_data.ts";
+import type {
+  BrokerData,
+  TopicRouteData,
+} from "../protocol/body/topic_route_data.ts";
 import { createRequest } from "../protocol/remoting_command.ts";
 import { RequestCode } from "../protocol/request_code.ts";
 import { ResponseCode } from "../protocol/response_code.ts";
-import { refusedBy, unknownTopic } from "./mq_client_error.ts";
+import { MQClientError, refusedBy, unknownTopic } from "./mq_client_error.ts";
 import { anyAddressOf, type MQClientInstance } from "./mq_client_instance.ts";
 import { QueueOffsets } from "./queue_offsets.ts";
 import { compareQueues, subscribeQueues } from "./route_queues.ts";
@@ -23,6 +26,12 @@ export interface ResetOffsetRequest {
   readonly timestamp: number;
   /** True: forward too, not only back. */
   readonly isForce: boolean;
+  /** Only of this queue, and ... */
+  readonly queueId?: number;
+  /** ... to this offset instead of a time. */
+  readonly offset?: number;
+  /** Only on this broker; a queue needs it where several have the topic. */
+  readonly brokerName?: string;
 }
 
 /** A queue and its new offset. */
@@ -49,21 +58,67 @@ export async function resetOffset(
   instance: MQClientInstance,
   request: ResetOffsetRequest,
 ): Promise<ResetQueue[]> {
-  const { topic } = request;
-  const route = await instance.namesrv.refreshRoute(topic);
-  if (route === undefined) {
-    throw unknownTopic(topic);
-  }
+  const route = await instance.namesrv.refreshRoute(request.topic);
   const reset: ResetQueue[] = [];
-  for (const { brokerName, ...data } of route.brokerDatas) {
-    const address = anyAddressOf({ brokerName, ...data });
+  for (const data of brokersOf(request, route)) {
+    const { brokerName } = data;
+    const address = anyAddressOf(data);
     if (address === undefined) continue;
+    if (request.queueId !== undefined) {
+      await checkKnowsQueues(instance, address, brokerName);
+    }
     reset.push(
       ...await resetOnBroker(instance, request, address) ??
-        await commitInstead(instance, request, route, brokerName),
+        await commitInstead(instance, request, route!, brokerName),
     );
   }
   return reset.sort((a, b) => compareQueues(a.queue, b.queue));
+}
+
+/** The brokers that are asked. */
+function brokersOf(
+  { topic, brokerName, queueId }: ResetOffsetRequest,
+  route: TopicRouteData | undefined,
+): readonly BrokerData[] {
+  if (route === undefined) {
+    throw unknownTopic(topic);
+  }
+  const named = route.brokerDatas.filter((it) =>
+    brokerName === undefined || it.brokerName === brokerName
+  );
+  const names = route.brokerDatas.map((it) => it.brokerName).sort().join(", ");
+  if (named.length === 0) {
+    throw new MQClientError(
+      `No broker ${brokerName} has topic ${topic}: use one of ${names}`,
+      null,
+    );
+  }
+  if (queueId !== undefined && named.length > 1) {
+    throw new MQClientError(
+      `Several brokers have queue ${queueId} of topic ${topic}, name one: ${names}`,
+      null,
+    );
+  }
+  return named;
+}
+
+/** A broker without this key, or with false, takes any reset for one of all queues. */
+async function checkKnowsQueues(
+  instance: MQClientInstance,
+  address: string,
+  brokerName: string,
+): Promise<void> {
+  const { body } = await instance.invokeOk(
+    address,
+    createRequest(RequestCode.GET_BROKER_CONFIG),
+  );
+  const text = new TextDecoder().decode(body);
+  if (/^useServerSideResetOffset=true\s*$/m.test(text)) return;
+  throw new MQClientError(
+    `Broker ${brokerName} can only reset all queues of a topic together: ` +
+      "leave the queue out, or set useServerSideResetOffset=true there",
+    null,
+  );
 }
 
 /** Undefined when the broker cannot do it. */
@@ -80,7 +135,10 @@ async function resetOnBroker(
       group: request.group,
       timestamp: String(request.timestamp),
       isForce: String(request.isForce),
-      queueId: "-1",
+      queueId: String(request.queueId ?? -1),
+      ...(request.offset === undefined
+        ? {}
+        : { offset: String(request.offset) }),
     }),
   );
   switch (response.code) {

@@ -5,7 +5,7 @@
  */
 import { hmacSha1 } from "../base/hmac.ts";
 import { isSameText } from "../base/same_text.ts";
-import type { RemotingCommand } from "./remoting_command.ts";
+import type { ExtFields, RemotingCommand } from "./remoting_command.ts";
 
 const ACCESS_KEY = "AccessKey";
 const SIGNATURE = "Signature";
@@ -33,6 +33,12 @@ export function signRequest(
   if (isForeign && extFields[SIGNATURE] !== undefined) return;
   extFields[ACCESS_KEY] = accessKey;
   extFields[SIGNATURE] = signatureOf(request, secretKey);
+}
+
+/** Fields to hand on to somebody who has no business with who signed them. */
+export function withoutSignature(fields: ExtFields): ExtFields {
+  const { [ACCESS_KEY]: _, [SIGNATURE]: __, ...rest } = fields;
+  return rest;
 }
 
 /** Who says to have signed; undefined: nobody. */

@@ -236,20 +236,55 @@ test("/admin/groups shows groups and their lag", async () => {
   assertEquals((await ask("DELETE", "/admin/groups/G")).status, 204);
 });
 
-test("POST /admin/groups/:group/reset-offset sets offsets of a group that is off line", async () => {
+test("POST /admin/groups/:group/reset-offset sets offsets, whoever is on line", async () => {
   const { ask, resets } = fakeApp();
-  const reset = (group: string, topic: string, timestamp: number) =>
-    ask("POST", `/admin/groups/${group}/reset-offset`, { topic, timestamp });
-  assertEquals((await reset("G", "T", 0)).body.errors[0].field, "group");
+  const reset = (group: string, topic: string, place: object) =>
+    ask("POST", `/admin/groups/${group}/reset-offset`, { topic, ...place });
+  const nobody = await reset("G", "T", { timestamp: 0 });
+  assertEquals(nobody.body.errors[0].field, "group");
   await ask("PUT", "/admin/groups/G", {});
   await ask("PUT", "/admin/groups/Online", {});
-  const unknown = await reset("G", "U", 0);
+  const unknown = await reset("G", "U", { timestamp: 0 });
   assertEquals([unknown.status, unknown.body.errors[0].field], [404, "topic"]);
-  const done = await reset("G", "T", 5);
+  const done = await reset("G", "T", { timestamp: 5 });
   assertEquals([done.status, done.body.totalLag], [200, 7]);
-  const online = await reset("Online", "T", 5);
-  assertEquals([online.status, online.body.errors[0].field], [409, "group"]);
-  assertEquals(resets, [["G", "T", 5]]);
+  assertEquals((await reset("Online", "T", { timestamp: 5 })).status, 200);
+  await reset("G", "T", { queueId: 1, offset: 3 });
+  assertEquals(resets, [
+    ["G", "T", 5, undefined, undefined],
+    ["Online", "T", 5, undefined, undefined],
+    ["G", "T", -1, 1, 3],
+  ]);
+  for (
+    const [place, field] of [
+      [{}, "timestamp"],
+      [{ timestamp: 1, queueId: 1, offset: 1 }, "timestamp"],
+      [{ offset: 1 }, "queueId"],
+    ] as const
+  ) {
+    const refused = await reset("G", "T", place);
+    assertEquals([refused.status, refused.body.errors[0].field], [400, field]);
+  }
+});
+
+test("POST /admin/groups/:group/clone-offset copies what there is", async () => {
+  const { ask, resets } = fakeApp();
+  for (const name of ["G", "Copy"]) {
+    await ask("PUT", `/admin/groups/${name}`, {});
+  }
+  const clone = (source: string, topic?: string) =>
+    ask("POST", "/admin/groups/Copy/clone-offset", { source, topic });
+  assertEquals((await clone("G", "T")).status, 200);
+  const outcomes = await Promise.all([
+    clone("Copy"),
+    clone("None"),
+    clone("G", "U"),
+  ]);
+  assertEquals(
+    outcomes.map((it) => [it.status, it.body.errors[0].field]),
+    [[400, "source"], [404, "source"], [404, "source"]],
+  );
+  assertEquals(resets, [["Copy", "G", "T"]]);
 });
 
 test("DELETE /admin/groups/:group keeps the system's groups", async () => {

@@ -185,8 +185,8 @@ export function fakeFacade() {
       groupError: () => undefined,
       isSystemGroup: (it) => it === "TOOLS_CONSUMER",
       hasTopic: (it) => it === "T",
-      resetOffset: (group, topic, timestamp) => {
-        resets.push([group, topic, timestamp]);
+      resetOffset: (group, { topic, timestampMs, queueId, offset }) => {
+        resets.push([group, topic, timestampMs, queueId, offset]);
         return Promise.resolve([{
           topic,
           queueId: 0,
@@ -195,6 +195,10 @@ export function fakeFacade() {
           lag: 7,
           popInflight: 0,
         }]);
+      },
+      cloneOffset: (group, source, topic) => {
+        resets.push([group, source, topic]);
+        return Promise.resolve([]);
       },
       newGroup: createSubscriptionGroupConfig,
       putGroup: (it) => {

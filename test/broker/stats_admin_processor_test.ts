@@ -358,7 +358,7 @@ test("315 answers rates, and 1 for a name or key that counted nothing", async ()
   const unknown = await view("TOPIC_PUT_NUMS", "nosuch");
   assertEquals([unknown.code, unknown.remark], [
     1,
-    "The stats <TOPIC_PUT_NUMS,nosuch> not exist",
+    "The stats <TOPIC_PUT_NUMS> <nosuch> not exist",
   ]);
   const stats = await ask(table, RequestCode.GET_TOPIC_STATS_INFO, {
     topic: "T",

@@ -57,6 +57,8 @@ test("--help names the file that the program reads", async () => {
   }
 });
 
+const RESET = ["group", "reset-offset", "g", "--topic", "T"];
+
 const USAGE_ERRORS: readonly [args: string[], includes: string][] = [
   [["brocker"], "unknown command 'brocker'"],
   [["broker", "--colour"], "unknown option '--colour'"],
@@ -65,6 +67,14 @@ const USAGE_ERRORS: readonly [args: string[], includes: string][] = [
   [["topic", "create", "T", "--perm", "x"], "r, w, rw"],
   [["topic", "create", "a b"], "illegal characters"],
   [["group", "create", "a b"], "a b"],
+  [["group", "clone-offset", "g", "g"], "name two groups"],
+  [[...RESET, "--to", "first", "--offset", "1"], "one of --to and --offset"],
+  [RESET, "one of --to and --offset"],
+  [[...RESET, "--offset", "1"], "--offset needs --queue"],
+  [
+    ["message", "consume-directly", "x", "--group", "g"],
+    "give an offset id",
+  ],
   [["produce", "T"], "--file or --size"],
   [["produce", "T", "x", "--size", "1"], "not several"],
   [["produce", "T", "x", "--property", "novalue"], "key=value"],

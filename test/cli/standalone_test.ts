@@ -102,6 +102,7 @@ test("standalone serves the tools", () =>
       },
     );
     assertEquals([again.status, (await again.json()).totalLag], [200, 0]);
+    await moveOffsets(listeners, found[0].queueId, ok);
     await ok("config", "set", "fileReservedTime=5");
     assertEquals(
       await ok("config", "get", "fileReservedTime", "--json"),
@@ -164,6 +165,9 @@ test("produce waits for the first broker of a name server", async () => {
 
 const CONSUME = ["--group", "g", "--timeout", "1"];
 
+const RESET_QUEUE = ["group", "reset-offset", "g", "--topic", "Orders"]
+  .concat("--offset", "0", "--queue");
+
 const FAILURES: readonly [args: readonly string[], sentence: string][] = [
   [["topic", "show", "Nothing"], "Topic Nothing does not exist"],
   [["config", "set", "nope=1"], "has not set nope (no such key"],
@@ -180,6 +184,14 @@ const FAILURES: readonly [args: readonly string[], sentence: string][] = [
     ["group", "reset-offset", "nope", "--topic", "Orders", "--to", "first"],
     "Group nope does not exist",
   ],
+  [["group", "clone-offset", "nope", "g"], "Group nope does not exist"],
+  [["group", "clone-offset", "idle", "g"], "Group idle has no offset in any"],
+  [["group", "running", "idle"], "Group idle exists, but has no member"],
+  [
+    [...RESET_QUEUE, "0", "--broker", "nope"],
+    "No broker nope has topic Orders",
+  ],
+  [[...RESET_QUEUE, "7"], "The queueId 7 is none of topic Orders"],
   [["cluster", "status", "nope"], "No broker is registered as nope"],
   [["message", "query", "Orders", "--key", "no"], "no message with key no"],
   [["message", "query", "Nope", "--key", "no"], "Topic Nope does not exist"],
@@ -193,6 +205,46 @@ const FAILURES: readonly [args: readonly string[], sentence: string][] = [
     "does not support consumer to filter message by SQL92",
   ],
 ];
+
+/** To an offset of one queue, and a copy for another group, by the tools and over HTTP. */
+async function moveOffsets(
+  listeners: Record<string, string>,
+  queueId: number,
+  ok: (...args: string[]) => Promise<string>,
+): Promise<void> {
+  const one = ["--queue", `${queueId}`, "--offset", "0", "--json"];
+  const reset = JSON.parse(
+    await ok("group", "reset-offset", "g", "--topic", "Orders", ...one),
+  );
+  assertEquals(
+    reset.map((it: { queueId: number; offset: number }) => [
+      it.queueId,
+      it.offset,
+    ]),
+    [[queueId, 0]],
+  );
+  const lagOf = async (group: string) =>
+    JSON.parse(await ok("group", "lag", group, "--json")).totalLag;
+  const lag = await lagOf("g");
+  assert(lag > 0, `${lag}`);
+  await ok("group", "create", "copy");
+  const copied = await ok("group", "clone-offset", "g", "copy");
+  assertEquals(
+    copied,
+    `offsets of group g are copied to copy on ${listeners.broker}\n`,
+  );
+  assertEquals(await lagOf("copy"), lag);
+  await ok("group", "reset-offset", "g", "--topic", "Orders", "--to", "last");
+  const again = await fetch(
+    `http://${listeners.admin}/admin/groups/copy/clone-offset`,
+    {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ source: "g", topic: "Orders" }),
+    },
+  );
+  assertEquals([again.status, (await again.json()).totalLag], [200, 0]);
+}
 
 test("standalone answers on its admin port", () =>
   withServer(async ({ listeners }) => {

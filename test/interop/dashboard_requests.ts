@@ -120,6 +120,53 @@ export const DASHBOARD_REQUESTS: readonly DashboardRequest[] = [
     page: "producer: clients of none",
     fields: { producerGroup: "none" },
   },
+  {
+    code: 303,
+    page: "consumer: time span",
+    fields: { topic: TOPIC, group: GROUP },
+  },
+  {
+    code: 303,
+    page: "consumer: time span on none",
+    fields: { topic: "none", group: GROUP },
+  },
+  {
+    code: 308,
+    page: "consumer: corrections",
+    fields: { topic: TOPIC, compareGroup: GROUP },
+  },
+  {
+    code: 314,
+    page: "consumer: clone",
+    fields: {
+      srcGroup: GROUP,
+      destGroup: "made-group",
+      topic: TOPIC,
+      offline: "true",
+    },
+  },
+  {
+    code: 208,
+    page: "consumer: progress of a clone",
+    fields: { consumerGroup: "made-group", topic: TOPIC },
+  },
+  {
+    code: 307,
+    page: "consumer: inside of a client that is away",
+    fields: { consumerGroup: GROUP, clientId: "nobody", jstackEnable: "false" },
+  },
+  {
+    code: 343,
+    page: "consumer: topics",
+    fields: { group: GROUP },
+  },
+  { code: 317, page: "cluster: lags", fields: { isOrder: "false" } },
+  { code: 305, page: "cluster: topics of the system" },
+  { code: 328, page: "producer: all" },
+  { code: 32, page: "message: oldest time", fields: queue },
+  { code: 306, page: "cluster: clean expired queues" },
+  { code: 316, page: "cluster: clean unused topics" },
+  { code: 908, page: "cluster: reset the master's flush offset" },
   { code: 28, page: "cluster: numbers" },
   { code: 26, page: "cluster: configuration" },
   {
@@ -151,7 +198,13 @@ const JSON_CODES: readonly number[] = [
   208,
   222,
   300,
+  303,
+  305,
+  308,
   315,
+  317,
+  328,
+  343,
   351,
 ];
 

@@ -14,6 +14,7 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   // clusterList: how long pools made wait, and how far the timer is.
   [/\(\d+,\d+ms(\|\d+,\d+ms)?\)/g, "(TIME)"],
   [/ \d+-\d+\(/g, " TIME("],
+  [/("cpuNum":)"\d+"/g, "$1NUMBER"],
   [/(\w+EntireTimeMax *: )\d+/g, "$1TIME"],
   [/((delay|lastPull|lastConsume)\w*"?:)\d+/g, "$1TIME"],
   [/\b[0-9A-F]{32}\b/g, "ID"],
@@ -42,7 +43,7 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
 
 /** Where a stack is reflected upon, or how deep, says nothing. */
 const STACK_LINE = /^\s*(at \S+\(.*\)|\.\.\. \d+ more)$/;
-const SETTING = /^(\w+) =( .*)?$/;
+const SETTING = /^([\w.]+) =( .*)?$/;
 
 /** A command and what it printed. */
 export type Printed = readonly [readonly string[], string];

@@ -24,11 +24,8 @@ import {
   unexpected,
   withReasons,
 } from "./mqadmin_compare.ts";
-import {
-  type ComparedCluster,
-  listsOfMqadmin,
-  mqadminSequence,
-} from "./mqadmin_sequence.ts";
+import type { ComparedCluster } from "./mqadmin_cluster.ts";
+import { listsOfMqadmin, mqadminSequence } from "./mqadmin_sequence.ts";
 import { OurBroker } from "./our_broker.ts";
 import { APACHE_SERVER_VERSIONS } from "./versions.ts";
 

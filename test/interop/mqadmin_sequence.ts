@@ -1,15 +1,13 @@
 /** The one sequence of mqadmin commands that an Apache cluster and ours are compared by. */
 import { mkdirSync, writeFileSync } from "node:fs";
-
-/** A name server with one broker. */
-export interface ComparedCluster {
-  readonly namesrv: string;
-  readonly broker: string;
-  /** Folder of its own: what commands read and write. */
-  readonly files: string;
-  /** Of the tool. */
-  readonly version: string;
-}
+import {
+  call,
+  type ComparedCluster,
+  counted,
+  routed,
+  until,
+} from "./mqadmin_cluster.ts";
+import { details, LiveGroup, refusals } from "./mqadmin_details.ts";
 
 /** Makes the folder with the lists that commands read, and gives its path. */
 export function listsOfMqadmin(folder: string): string {
@@ -35,56 +33,38 @@ const QUEUES = 4;
 const LAST_OFFSET = `"maxOffset":${MESSAGES / QUEUES + 1}`;
 
 /** Of the tools' API, where no command makes the call. */
-function calls({ namesrv, broker }: ComparedCluster): string[][] {
-  const call = (method: string, ...values: string[]) => [
-    "@call",
-    `namesrv=${namesrv}`,
-    `method=${method}`,
-    `values=${values.join(",")}`,
-  ];
+function calls(cluster: ComparedCluster): string[][] {
+  const { broker } = cluster;
   return [
-    call("queryTopicConsumeByWho", TOPIC),
-    call("queryConsumeTimeSpan", TOPIC, GROUP),
-    call("getConsumeStatus", TOPIC, GROUP, CLIENT),
-    call("getConsumeStatus", TOPIC, GROUP, ""),
-    call("cloneGroupOffset", GROUP, "called-group", TOPIC, "true"),
-    call("examineConsumeStats", "called-group", TOPIC),
-    call("fetchTopicsByCLuster", "DefaultCluster"),
-    call("queryTopicsByConsumer", GROUP),
-    call("querySubscription", GROUP, TOPIC),
-    call("examineTopicConfig", broker, TOPIC),
-    call("examineTopicConfig", broker, "NoTopic"),
-    call("examineSubscriptionGroupConfig", broker, GROUP),
-    call("updateAndGetGroupReadForbidden", broker, GROUP, TOPIC, "false"),
-    call("updateAndGetGroupReadForbidden", broker, GROUP, TOPIC, "true"),
+    call(cluster, "queryTopicConsumeByWho", TOPIC),
+    call(cluster, "queryConsumeTimeSpan", TOPIC, GROUP),
+    call(cluster, "getConsumeStatus", TOPIC, GROUP, CLIENT),
+    call(cluster, "getConsumeStatus", TOPIC, GROUP, ""),
+    call(cluster, "cloneGroupOffset", GROUP, "called-group", TOPIC, "true"),
+    call(cluster, "examineConsumeStats", "called-group", TOPIC),
+    call(cluster, "fetchTopicsByCLuster", "DefaultCluster"),
+    call(cluster, "queryTopicsByConsumer", GROUP),
+    call(cluster, "querySubscription", GROUP, TOPIC),
+    call(cluster, "examineTopicConfig", broker, TOPIC),
+    call(cluster, "examineTopicConfig", broker, "NoTopic"),
+    call(cluster, "examineSubscriptionGroupConfig", broker, GROUP),
+    call(
+      cluster,
+      "updateAndGetGroupReadForbidden",
+      broker,
+      GROUP,
+      TOPIC,
+      "false",
+    ),
+    call(
+      cluster,
+      "updateAndGetGroupReadForbidden",
+      broker,
+      GROUP,
+      TOPIC,
+      "true",
+    ),
   ];
-}
-
-/** Calls again and again, until the answer holds a text. */
-function until(
-  { namesrv }: ComparedCluster,
-  text: string,
-  method: string,
-  ...values: string[]
-): string[] {
-  return ["@call", `namesrv=${namesrv}`, `method=${method}`]
-    .concat(`values=${values.join(",")}`, `until=${text}`);
-}
-
-/** Waits for the count of a topic or group: samples are taken every 10 s. */
-function counted(
-  cluster: ComparedCluster,
-  name: string,
-  key: string,
-  sum: number,
-): string[] {
-  const values = [cluster.broker, name, key];
-  return until(cluster, `"sum":${sum},`, "viewBrokerStatsData", ...values);
-}
-
-/** Waits until the name server knows the queues of a topic. */
-function routed(cluster: ComparedCluster, topic: string): string[] {
-  return until(cluster, '"queueDatas":[{', "examineTopicRouteInfo", topic);
 }
 
 /** Commands in order; "@" ones are for the clients beside the tool (`ToolClients.java`). */
@@ -97,6 +77,7 @@ export function mqadminSequence(cluster: ComparedCluster): string[][] {
   const isOld = cluster.version.startsWith("4.");
   const byId = isOld ? [] : topic;
   const at = ["-b", "broker-a", "-i"];
+  const live = new LiveGroup(cluster, TOPIC, MESSAGES + 1);
   const administration = [
     ["updateTopic", ...b, "-t", "MadeTopic", "-r", "3", "-w", "2"],
     ["updateTopic", "-c", "DefaultCluster", ...topic, "-r", "4", "-w", "4"],
@@ -167,7 +148,10 @@ export function mqadminSequence(cluster: ComparedCluster): string[][] {
         .concat("-d", CLIENT),
     ]),
     ["brokerConsumeStats", ...b],
+    ["brokerConsumeStats", ...b, "-l", "1"],
+    ["brokerConsumeStats", ...b, "-o", "true"],
     ["producer", ...b],
+    ["@monitor", `namesrv=${cluster.namesrv}`],
     ["cloneGroupOffset", "-s", GROUP, "-d", "clone-group", ...topic]
       .concat("-o", "true"),
     ["consumerProgress", "-g", "clone-group"],
@@ -178,6 +162,10 @@ export function mqadminSequence(cluster: ComparedCluster): string[][] {
     ["consumerProgress", ...group],
     ["skipAccumulatedMessage", ...group, ...topic],
     ["consumerProgress", ...group],
+    call(cluster, "resetOffsetNew", GROUP, TOPIC, "0"),
+    ["consumerProgress", ...group],
+    call(cluster, "resetOffsetByTimestampOld", GROUP, TOPIC, "-1", "true"),
+    ["consumerProgress", ...group],
     ["getConsumerConfig", ...group],
   ];
   const servers = [
@@ -185,6 +173,7 @@ export function mqadminSequence(cluster: ComparedCluster): string[][] {
     ["clusterList", "-m"],
     ["brokerStatus", ...b],
     ["getBrokerConfig", ...b],
+    ...live.reset,
     ["updateBrokerConfig", ...b, "-k", "fileReservedTime", "-v", "71"],
     ["sendMsgStatus", "-b", "broker-a", "-c", "1"],
     ["cleanExpiredCQ", ...b],
@@ -193,6 +182,8 @@ export function mqadminSequence(cluster: ComparedCluster): string[][] {
     ["getNamesrvConfig"],
     ["updateNamesrvConfig", "-k", "orderMessageEnable", "-v", "true"],
     ["updateKvConfig", "-s", "space", "-k", "key", "-v", "value"],
+    call(cluster, "getKVConfig", "space", "key"),
+    call(cluster, "getKVListByNamespace", "space"),
     ["deleteKvConfig", "-s", "space", "-k", "key"],
     ["updateOrderConf", ...topic, "-m", "put", "-v", "broker-a:4"],
     ["updateOrderConf", ...topic, "-m", "get"],
@@ -230,16 +221,18 @@ export function mqadminSequence(cluster: ComparedCluster): string[][] {
     ["setConsumeMode", ...b, ...topic, ...group, "-m", "PULL"],
     ["getColdDataFlowCtrInfo", ...b],
     ["setCommitLogReadAheadMode", ...b, "-m", "1"],
-    ["queryMsgTraceById", "-i", "$uniq4"],
   ];
   const more = [
     ["printMsg", ...topic, "-s", "TagH", "-d", "true"],
     ["checkMsgSendRT", "-t", "MadeTopic", "-a", "2", "-s", "10"],
     ["consumerConnection", ...group, ...b],
-    ["brokerConsumeStats", ...b, "-l", "1"],
+    ["queryMsgTraceById", "-i", "$uniq4"],
     ["exportMetadata", "-c", "DefaultCluster", "-f", cluster.files],
+    ["@show", `file=${cluster.files}/metadata.json`],
     ["exportConfigs", "-c", "DefaultCluster", "-f", cluster.files],
+    ["@show", `file=${cluster.files}/configs.json`],
     ["exportMetrics", "-c", "DefaultCluster", "-f", cluster.files],
+    ["@show", `file=${cluster.files}/metrics.json`],
   ];
   const own = [
     administration,
@@ -247,7 +240,10 @@ export function mqadminSequence(cluster: ComparedCluster): string[][] {
     members,
     servers,
     more,
+    details(cluster, TOPIC, GROUP),
     newer,
+    refusals(cluster, TOPIC, GROUP),
+    live.again,
     deletions,
   ].flat();
   return own.map((it) => it[0]!.startsWith("@") ? it : [...it, ...n]);

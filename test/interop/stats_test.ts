@@ -26,6 +26,9 @@ for (const version of APACHE_SERVER_VERSIONS) {
   });
 }
 
+/** Checks of half messages would commit positions at some moment. */
+const SETTINGS = { transactionCheckInterval: "3600000" };
+
 async function compare(version: string, site: InteropSite): Promise<void> {
   const promPort = await freePort();
   const [apache, ours] = await Promise.all([
@@ -34,12 +37,17 @@ async function compare(version: string, site: InteropSite): Promise<void> {
       folder: `${site.folder}/apache`,
       namesrv: "",
       settings: {
+        ...SETTINGS,
         metricsExporterType: "PROM",
         metricsPromExporterHost: "127.0.0.1",
         metricsPromExporterPort: String(promPort),
       },
     })),
-    site.own(OurBroker.start({ folder: `${site.folder}/ours`, namesrv: "" })),
+    site.own(OurBroker.start({
+      folder: `${site.folder}/ours`,
+      namesrv: "",
+      settings: SETTINGS,
+    })),
   ]);
   const eventually = site.eventually.bind(site);
   const theirs = await statsLoad(apache.address, eventually);

@@ -24,6 +24,7 @@ import {
   type RemotingCommand,
 } from "../../protocol/remoting_command.ts";
 import { RequestCode } from "../../protocol/request_code.ts";
+import { withoutSignature } from "../../protocol/request_signature.ts";
 import { ResponseCode } from "../../protocol/response_code.ts";
 import type {
   ProcessorTable,
@@ -66,7 +67,7 @@ export function callConsumerProcessors(deps: CallConsumerDeps): ProcessorTable {
         decodeGetConsumerRunningInfoRequestHeader(request.extFields),
         createRequest(
           RequestCode.GET_CONSUMER_RUNNING_INFO,
-          request.extFields,
+          withoutSignature(request.extFields),
         ),
       )],
     [
@@ -95,7 +96,7 @@ async function consumeMessageDirectly(
     return failed(`can not find message by the offset, ${id.phyOffset}`);
   }
   const fields: ExtFields = {
-    ...request.extFields,
+    ...withoutSignature(request.extFields),
     brokerName: deps.options().brokerName,
   };
   const topic = header.topic === undefined

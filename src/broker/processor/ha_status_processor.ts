@@ -1,6 +1,6 @@
 /**
  * Replication over remoting: GET_BROKER_HA_STATUS (907), HARuntimeInfo as mqadmin haStatus reads
- * it (reference 7.9), GET_BROKER_EPOCH_CACHE (1007), which only a controller's broker has, and
+ * it (reference 7.9), RESET_MASTER_FLUSH_OFFSET (908), GET_BROKER_EPOCH_CACHE (1007), which only a controller's broker has, and
  * GET_HA_ROLE (31002) and ANNOUNCE_ROLE_CHANGE (31004) between PocketMQ brokers.
  */
 import type { HACoordinator } from "../../ha/ha_coordinator.ts";
@@ -19,7 +19,10 @@ import {
   type RoleChangeNotice,
 } from "../../protocol/header/role_change_header.ts";
 import { PocketmqRequestCode } from "../../protocol/pocketmq_request_code.ts";
-import { createResponse } from "../../protocol/remoting_command.ts";
+import {
+  createResponse,
+  type RemotingCommand,
+} from "../../protocol/remoting_command.ts";
 import { RequestCode } from "../../protocol/request_code.ts";
 import { ResponseCode } from "../../protocol/response_code.ts";
 import type {
@@ -48,6 +51,7 @@ export function haStatusProcessors(
       RequestCode.GET_BROKER_HA_STATUS,
       () => textResponse(JSON.stringify(haRuntimeInfo(ha))),
     ],
+    [RequestCode.RESET_MASTER_FLUSH_OFFSET, () => resetMasterFlushOffset(ha)],
     [RequestCode.GET_BROKER_EPOCH_CACHE, () =>
       createResponse(
         ResponseCode.SYSTEM_ERROR,
@@ -95,4 +99,15 @@ function known(fields: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null),
   );
+}
+
+/** Apache's masters take it and change nothing; slaves of ours keep no such mark. */
+function resetMasterFlushOffset({ role }: HACoordinator): RemotingCommand {
+  return role === "SLAVE"
+    ? createResponse(
+      ResponseCode.SYSTEM_ERROR,
+      "this slave keeps no flush offset of its master: it compares its log " +
+        "with the master's whenever it connects, so there is nothing to reset",
+    )
+    : createResponse(ResponseCode.SUCCESS);
 }

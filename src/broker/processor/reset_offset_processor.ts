@@ -124,13 +124,13 @@ function refusalOf(
   if (config === undefined) {
     return createResponse(
       ResponseCode.TOPIC_NOT_EXIST,
-      `topic[${shown(topic)}] not exist`,
+      `Topic ${shown(topic)} does not exist`,
     );
   }
   if (!deps.subscriptionGroupManager.containsSubscriptionGroup(group)) {
     return createResponse(
       ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
-      `subscription group[${shown(group)}] not exist`,
+      `Group ${shown(group)} does not exist`,
     );
   }
   return queueId < config.readQueueNums ? undefined : invalid(

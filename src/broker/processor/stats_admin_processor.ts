@@ -184,7 +184,7 @@ function viewBrokerStats(
   return data === undefined
     ? createResponse(
       ResponseCode.SYSTEM_ERROR,
-      `The stats <${shown(statsName)},${shown(statsKey)}> not exist`,
+      `The stats <${shown(statsName)}> <${shown(statsKey)}> not exist`,
     )
     : bodyResponse(encodeJson({ ...data }));
 }

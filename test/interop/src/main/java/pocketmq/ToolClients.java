@@ -1,10 +1,12 @@
 package pocketmq;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Paths;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
@@ -22,9 +24,11 @@ final class ToolClients {
     /** What sends returned: $uniq0, $offset0, … in later commands. */
     private final Map<String, String> values = new HashMap<>();
     private DefaultMQProducer producer;
-    private DefaultMQPushConsumer consumer;
+    /** By the name that commands give them; the first one has none. */
+    private final Map<String, DefaultMQPushConsumer> consumers = new HashMap<>();
+    private final Map<String, AtomicLong> consumed = new ConcurrentHashMap<>();
 
-    /** Runs @produce, @consume, @commit, @call, @leave or @close. */
+    /** Runs @produce, @consume, @consumed, @commit, @call, @monitor, @show, @leave or @close. */
     void run(String[] command) throws Exception {
         Arguments arguments = new Arguments(command);
         switch (command[0]) {
@@ -34,14 +38,23 @@ final class ToolClients {
             case "@consume":
                 consume(arguments);
                 break;
+            case "@consumed":
+                consumed(arguments);
+                break;
             case "@commit":
                 commit(arguments);
                 break;
             case "@call":
                 AdminCall.run(arguments);
                 break;
+            case "@monitor":
+                Monitor.run(arguments.text("namesrv"));
+                break;
+            case "@show":
+                System.out.println(new String(Files.readAllBytes(Paths.get(arguments.text("file"))), StandardCharsets.UTF_8));
+                break;
             case "@leave":
-                consumer.shutdown();
+                consumers.get(nameOf(arguments)).shutdown();
                 break;
             case "@close":
                 producer.shutdown();
@@ -79,19 +92,34 @@ final class ToolClients {
 
     /** Joins the group and stays; returns when COUNT messages came. */
     private void consume(Arguments arguments) throws Exception {
-        CountDownLatch left = new CountDownLatch(arguments.number("count", 1));
-        consumer = new DefaultMQPushConsumer(arguments.text("group"));
+        String name = nameOf(arguments);
+        AtomicLong count = new AtomicLong();
+        consumed.put(name, count);
+        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(arguments.text("group"));
+        consumers.put(name, consumer);
         consumer.setNamesrvAddr(arguments.text("namesrv"));
         consumer.setClientIP("127.0.0.1");
-        consumer.setInstanceName("tool-consumer");
+        consumer.setInstanceName("tool-consumer" + name);
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         consumer.subscribe(arguments.text("topic"), "*");
         consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
-            messages.forEach(it -> left.countDown());
+            count.addAndGet(messages.size());
             return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
         });
         consumer.start();
-        System.out.println("all came: " + left.await(CONSUME_SECONDS_MAX, TimeUnit.SECONDS));
+        consumed(arguments);
+    }
+
+    /** Returns when the consumer had COUNT messages in all, counting those twice that came again. */
+    private void consumed(Arguments arguments) throws Exception {
+        AtomicLong count = consumed.get(nameOf(arguments));
+        long wanted = arguments.number("count", 1);
+        Driver.await(CONSUME_SECONDS_MAX, () -> count.get() >= wanted);
+        System.out.println("all came");
+    }
+
+    private static String nameOf(Arguments arguments) {
+        return arguments.text("name", "");
     }
 
     /**
@@ -99,12 +127,13 @@ final class ToolClients {
      * at 0 in its empty retry queue: by itself the client commits that after its first held pull.
      */
     private void commit(Arguments arguments) throws Exception {
+        DefaultMQPushConsumer consumer = consumers.get(nameOf(arguments));
         OffsetStore offsets = consumer.getDefaultMQPushConsumerImpl().getOffsetStore();
         long count = arguments.number("count", 1);
         String topic = arguments.text("topic");
         Driver.await(CONSUME_SECONDS_MAX, () -> offsets.cloneOffsetTable(topic).values().stream()
             .mapToLong(Long::longValue).sum() == count);
-        MessageQueue retries = retryQueue();
+        MessageQueue retries = retryQueue(consumer);
         offsets.updateOffset(retries, 0, false);
         consumer.getDefaultMQPushConsumerImpl().persistConsumerOffset();
         Driver.await(CONSUME_SECONDS_MAX, () -> offsets.cloneOffsetTable(topic).keySet().stream()
@@ -113,7 +142,7 @@ final class ToolClients {
     }
 
     /** The group's only one, once the client has it. */
-    private MessageQueue retryQueue() throws Exception {
+    private static MessageQueue retryQueue(DefaultMQPushConsumer consumer) throws Exception {
         String topic = "%RETRY%" + consumer.getConsumerGroup();
         Map<MessageQueue, ?> queues = consumer.getDefaultMQPushConsumerImpl().getRebalanceImpl().getProcessQueueTable();
         Driver.await(CONSUME_SECONDS_MAX, () -> queues.keySet().stream().anyMatch(it -> it.getTopic().equals(topic)));

@@ -14,8 +14,22 @@ public final class Tools {
     private Tools() {
     }
 
-    public static void main(String[] args) throws Exception {
+    public static void main(String[] args) {
         System.setErr(System.out);
+        try {
+            run(args);
+        } catch (Exception e) {
+            // The clients' threads would keep the JVM.
+            e.printStackTrace();
+            System.exit(1);
+        }
+        System.out.flush();
+        System.exit(0);
+    }
+
+    private static void run(String[] args) throws Exception {
+        // A client takes a queue up again with its next rebalance, 20 s later else.
+        System.setProperty("rocketmq.client.rebalance.waitInterval", "1000");
         // By reflection: the drivers are compiled against the client alone.
         Method main0 = Arrays.stream(Class.forName("org.apache.rocketmq.tools.command.MQAdminStartup").getMethods())
             .filter(it -> it.getName().equals("main0"))
@@ -38,7 +52,5 @@ public final class Tools {
             }
             from = to;
         }
-        System.out.flush();
-        System.exit(0);
     }
 }
