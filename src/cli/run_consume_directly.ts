@@ -1,5 +1,5 @@
 /** The work of `pocketmq message consume-directly`. */
-import { decodeMessageId } from "../model/message_id.ts";
+import { decodeMessageId, messageIdProblem } from "../model/message_id.ts";
 import { formatSocketAddress } from "../model/socket_address.ts";
 import type { CliContext } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
@@ -18,7 +18,9 @@ export async function consumeDirectly(
   const decoded = decodeMessageId(id);
   if (decoded === undefined) {
     throw new CliError(
-      `Cannot use message id ${id}: give an offset id (32 or 56 hex digits), as message show prints`,
+      `Cannot use message id ${id}: ${
+        messageIdProblem(id)
+      }; give an offset id, as message show prints`,
       2,
     );
   }

@@ -1,7 +1,7 @@
 /** The work of `pocketmq message`. */
 import type { ConsumedMessage } from "../client/consumed_message.ts";
 import type { MQAdmin } from "../client/mq_admin.ts";
-import { decodeMessageId } from "../model/message_id.ts";
+import { messageIdProblem } from "../model/message_id.ts";
 import type { CliContext } from "./cli_context.ts";
 import { CliError } from "./cli_error.ts";
 import { withAdmin } from "./client_session.ts";
@@ -30,9 +30,10 @@ export async function showMessage(
   flags: ShowMessageFlags,
 ): Promise<void> {
   // Every text may be an id that some client made; without a topic it must say where it lies.
-  if (flags.topic === undefined && decodeMessageId(id) === undefined) {
+  const problem = messageIdProblem(id);
+  if (flags.topic === undefined && problem !== undefined) {
     throw new CliError(
-      `Cannot use message id ${id}: it is no offset id (32 or 56 hex digits, the last 16 a place in the log); for an id that a client made, as produce prints, give --topic`,
+      `Cannot use message id ${id}: ${problem}; for an id that a client made, as produce prints, give --topic`,
       2,
     );
   }

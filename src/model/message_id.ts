@@ -55,6 +55,18 @@ export function decodeMessageId(
   return { storeHost: { address, port }, phyOffset };
 }
 
+/** Why `text` is no message id, to end a sentence; undefined when it is one. */
+export function messageIdProblem(text: string): string | undefined {
+  if (decodeMessageId(text) !== undefined) return undefined;
+  if (!/^[0-9a-fA-F]{32}([0-9a-fA-F]{24})?$/.test(text)) {
+    return "it is no offset id (32 or 56 hex digits, the last 16 a place in the log)";
+  }
+  const isPlaceWrong = Number.parseInt(text.slice(-16), 16) >= 2 ** 53;
+  return isPlaceWrong
+    ? "it is an offset id (the last 16 hex digits are a place in the log) of a place behind 2^53 - 1, where no log gets to"
+    : "it is no offset id (the 8 hex digits before the last 16 are a port)";
+}
+
 function hostHex(host: SocketAddress): string {
   let text = "";
   for (const byte of host.address) text += BYTE_HEX[byte]!;

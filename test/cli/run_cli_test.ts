@@ -101,7 +101,7 @@ const USAGE_ERRORS: readonly [args: string[], includes: string][] = [
   [["topic", "list", "-n", "a:1;b"], "name server b: give host:port"],
   [["cluster", "status", "127.0.0.1:99999"], "name, or host:port"],
   [["topic", "create", "T", "--broker", ""], "name, or host:port"],
-  [["message", "show", `7F00000100009683${"F".repeat(16)}`], "no offset id"],
+  [["message", "show", `7F00000100009683${"F".repeat(16)}`], "behind 2^53 - 1"],
   [["group", "delete", "TOOLS_CONSUMER"], "belongs to the system"],
   [["topic", "delete", "TBW102"], "belongs to the system"],
   [["consume", "T"], "--group"],

@@ -10,6 +10,7 @@ import {
 import {
   decodeMessageId,
   encodeMessageId,
+  messageIdProblem,
 } from "../../src/model/message_id.ts";
 import {
   appendProperty,
@@ -69,6 +70,22 @@ test("Message ids match the golden one and refuse anything else", () => {
   assertEquals(decodeMessageId(far), { storeHost: v6, phyOffset: 2 ** 52 + 1 });
   for (const text of ["", id.slice(1), "G" + id.slice(1), "F".repeat(32)]) {
     assertEquals(decodeMessageId(text), undefined);
+  }
+});
+
+test("what is no message id is told why", () => {
+  const host = "0A00000200002A9F";
+  assertEquals(messageIdProblem(`${host}001FFFFFFFFFFFFF`), undefined);
+  for (
+    const [text, problem] of [
+      [`${host}0020000000000000`, "behind 2^53 - 1"],
+      [`${"0".repeat(24)}${host}8000000000000000`, "behind 2^53 - 1"],
+      ["0A000002800000000000000000000400", "are a port"],
+      [`${host}000000000000040`, "32 or 56 hex digits"],
+      [`${host}000000000000040G`, "32 or 56 hex digits"],
+    ] as const
+  ) {
+    assert(messageIdProblem(text)?.includes(problem), text);
   }
 });
 
