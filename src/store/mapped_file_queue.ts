@@ -41,6 +41,8 @@ export class MappedFileQueue {
   lastModifiedMs = 0;
   /** Called after a file was made to append to; must not throw. */
   onFileCreated: (() => void) | null = null;
+  /** Called with every failed `flush`, whoever asked for it; must not throw. */
+  onFlushFailed: ((error: unknown) => void) | null = null;
   /** Folders whose entries changed since their last sync. */
   #dirtyDirectories: Set<string> | undefined;
   /** What a running sync of the whole file system covers. */
@@ -315,14 +317,10 @@ export class MappedFileQueue {
   }
 
   #createFile(fileFromOffset: number): MappedFile {
-    const { fileSystem, directory } = this.#options;
+    const { fileSystem, directory, dirtyParents } = this.#options;
     if (this.#files.length === 0) {
-      const { dirtyParents } = this.#options;
-      for (const parent of createDirectories(fileSystem, directory)) {
-        if (dirtyParents !== undefined) dirtyParents.add(parent);
-        else this.#markDirectoryDirty(parent);
-      }
-      this.#flushedOffset = fileFromOffset;
+      const dirty = dirtyParents ?? (this.#dirtyDirectories ??= new Set());
+      for (const it of createDirectories(fileSystem, directory)) dirty.add(it);
     }
     const file = MappedFile.create(
       this.#place,
@@ -330,6 +328,8 @@ export class MappedFileQueue {
       fileFromOffset,
       this.mappedFileSize,
     );
+    // Not before: without a file the queue ends at 0, and nothing beyond it is flushed.
+    if (this.#files.length === 0) this.#flushedOffset = fileFromOffset;
     this.#markDirectoryDirty(directory);
     this.#files.push(file);
     this.onFileCreated?.();
@@ -338,12 +338,15 @@ export class MappedFileQueue {
 
   async #flushNow(): Promise<void> {
     const target = this.maxOffset;
-    for (const file of this.#dirtyFiles()) await file.sync();
-    const directories = this.#dirtyDirectories;
-    if (directories !== undefined) {
+    const directories = this.#dirtyDirectories ?? new Set();
+    try {
+      for (const file of this.#dirtyFiles()) await file.sync();
       await syncDirectories(this.#options.fileSystem, directories);
-      if (directories.size === 0) this.#dirtyDirectories = undefined;
+    } catch (error) {
+      this.onFlushFailed?.(error);
+      throw error;
     }
+    if (this.#dirtyDirectories?.size === 0) this.#dirtyDirectories = undefined;
     this.#noteFlushed(target);
   }
 
@@ -354,8 +357,7 @@ export class MappedFileQueue {
   }
 
   #noteFlushed(target: number): void {
-    // A cut during the sync lowers the end.
-    const flushed = Math.min(target, this.maxOffset);
+    const flushed = Math.min(target, this.maxOffset); // A cut has lowered the end.
     if (flushed > this.#flushedOffset) this.#flushedOffset = flushed;
   }
 
@@ -375,12 +377,15 @@ export class MappedFileQueue {
   }
 
   #removeFrom(index: number): void {
-    while (this.#files.length > index) this.#removeFile(this.#files.pop()!);
+    for (; this.#files.length > index; this.#files.pop()) {
+      this.#removeFile(this.lastFile!);
+    }
   }
 
+  /** Throws `FileError`: the file is then as it was, and has to be synced like all others. */
   #removeFile(file: MappedFile): void {
-    file.dispose();
     this.#options.fileSystem.remove(file.path);
+    file.dispose();
     this.#markDirectoryDirty(this.directory);
   }
 

@@ -6,7 +6,7 @@
  * the same DispatchRequest.
  *
  * Invariants
- * - `reputFromOffset` <= `confirmOffset` <= end of the log.
+ * - `reputFromOffset` <= `confirmOffset` <= end of the log, once the log has what it begins with.
  * - `#known` holds, from `#knownHead` on, every record at or beyond `#knownFrom`, in order.
  * - Records reach the dispatcher in the order of the log, each once.
  */
@@ -64,7 +64,7 @@ export class ReputMessageService {
 
   /** Bytes appended and not dispatched. */
   get dispatchBehindBytes(): number {
-    return this.log.maxOffset - this.reputFromOffset;
+    return Math.max(0, this.log.maxOffset - this.reputFromOffset);
   }
 
   /** True from a failed dispatch to the next that succeeds. */

@@ -40,6 +40,8 @@ export class StoreFlushing {
     private readonly context: StoreFlushingContext,
     private options: MessageStoreOptions,
   ) {
+    // Also for those who sync it without this class: a deletion of files, a slave's report.
+    files.log.mappedFileQueue.onFlushFailed = (it) => this.#onSyncFailed(it);
     const log = this.#durableLog();
     const onFlushed = () => context.onFlushed();
     const onFailed = (error: unknown) => this.#onSyncFailed(error);
@@ -120,12 +122,7 @@ export class StoreFlushing {
       const { clock } = this.context;
       const isOver = !this.context.isSlave() && clock.nowMs() > last;
       const timestamp = isOver ? last : Math.max(0, last - 1);
-      try {
-        await log.flush();
-      } catch (error) {
-        this.#onSyncFailed(error);
-        throw error;
-      }
+      await log.flush();
       checkpoint.physicMsgTimestamp = timestamp;
     };
     return {

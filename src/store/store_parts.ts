@@ -306,9 +306,10 @@ export class StoreParts {
     if (isElsewhere) log.mappedFileQueue.moveEmptyFile(phyOffset);
     const isEmpty = files.length === 0 || isElsewhere;
     if (!isEmpty && phyOffset !== log.maxOffset) return false;
-    log.appendData(phyOffset, bytes);
+    // Before the append: a disk may take the first part of it and refuse the rest.
     if (isEmpty) this.reput.reset(phyOffset);
     else this.reput.onAppendedData();
+    log.appendData(phyOffset, bytes);
     if (this.options.flushDiskType === "SYNC_FLUSH") {
       this.flushing.groupCommit.wakeup();
     }

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { test } from "node:test";
 import { FileError } from "../../src/io/file_system.ts";
 import { DescriptorCache } from "../../src/store/descriptor_cache.ts";
@@ -343,6 +343,51 @@ test("MappedFileQueue.deleteFirstFiles() spares the last and syncs the folder", 
   assertEquals(queue.fileAt(250)?.fileFromOffset, 200);
   assertEquals(queue.fileAt(150), undefined);
   assertEquals(fileSystem.events, [`syncDirectory ${DIRECTORY}`]);
+});
+
+test("MappedFileQueue.fileForAppend() that fails in an empty queue leaves nothing flushed", () => {
+  const fileSystem = new MemoryFileSystem();
+  const { queue } = open(fileSystem);
+  fileSystem.fail = (operation, path) =>
+    operation === "open"
+      ? new FileError("EROFS", "read-only", path)
+      : undefined;
+  assertThrows(() => queue.fileForAppend(250), FileError, "EROFS");
+  assertEquals([queue.flushedOffset, queue.maxOffset], [0, 0]);
+  fileSystem.fail = null;
+  queue.fileForAppend(250);
+  assertEquals([queue.flushedOffset, queue.maxOffset], [200, 200]);
+});
+
+test("MappedFileQueue.deleteFirstFiles() that fails leaves a file that is synced", async () => {
+  const fileSystem = new MemoryFileSystem();
+  const { queue } = open(fileSystem);
+  for (let index = 0; index < 3; index++) append(queue, 100);
+  fileSystem.fail = (operation, path) =>
+    operation === "remove"
+      ? new FileError("EROFS", "read-only", path)
+      : undefined;
+  await assertRejects(() => queue.deleteFirstFiles(1), FileError, "EROFS");
+  fileSystem.fail = null;
+  fileSystem.events.length = 0;
+  await queue.flush();
+  assertEquals(queue.flushedOffset, 300);
+  assert(fileSystem.events.includes(`sync ${path(0)}`), "not synced");
+  assertEquals(queue.files[0]!.isDirty, false);
+});
+
+test("MappedFileQueue tells of every failed flush, also of a deletion's", async () => {
+  const fileSystem = new MemoryFileSystem();
+  const { queue } = open(fileSystem);
+  const failures: unknown[] = [];
+  queue.onFlushFailed = (it) => void failures.push(it);
+  for (let index = 0; index < 3; index++) append(queue, 100);
+  await queue.flush();
+  const error = new FileError("EIO", "io", DIRECTORY);
+  fileSystem.fail = (operation) =>
+    operation === "syncDirectory" ? error : undefined;
+  await assertRejects(() => queue.deleteFirstFiles(1), FileError, "EIO");
+  assertEquals(failures, [error]);
 });
 
 test("MappedFileQueue.destroy() removes files and folder", async () => {

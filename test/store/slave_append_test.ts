@@ -1,5 +1,5 @@
 import { test } from "node:test";
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { FileError } from "../../src/io/file_system.ts";
 import type { MessageStore } from "../../src/store/message_store.ts";
 import { readStoreCheckpoint } from "../../src/store/store_checkpoint.ts";
@@ -49,6 +49,59 @@ test("A log that cannot be read holds dispatch up, and lets it go on", async () 
   assertEquals(store.getMaxOffsetInQueue("TopicTest", 3), 1);
   assertEquals(put(store).status, "SERVICE_NOT_AVAILABLE");
   await store.shutdown();
+});
+
+/** A record of a master's log. */
+function recordAt(phyOffset: number, queueOffset = 0): Uint8Array {
+  const message = brokerInner();
+  return encodeRecord(message, queueOffset, phyOffset, 1_700_000_000_000);
+}
+
+for (const flushDiskType of ["SYNC_FLUSH", "ASYNC_FLUSH"] as const) {
+  test(`An empty log whose first file cannot be made goes on later: ${flushDiskType}`, async () => {
+    const site = new StoreSite();
+    const store = await site.open({ ...SLAVE, flushDiskType });
+    const begin = 3 * FILE_SIZE;
+    // So that the folder is there, as after a re-seeding.
+    site.disk.createDirectory(`${ROOT}/commitlog`);
+    site.disk.faults.isReadOnly = true;
+    assertThrows(() => store.appendToCommitLog(begin, recordAt(begin)));
+    // Dispatch must not look for what was never there.
+    store.tick(site.clock.nowMs());
+    assertEquals([store.flushedOffset, store.maxPhyOffset], [0, 0]);
+    assertEquals(store.dispatchBehindBytes, 0);
+    site.disk.faults.isReadOnly = false;
+    assertEquals(store.appendToCommitLog(begin, recordAt(begin)), true);
+    await site.pass(store, 200);
+    assertEquals(store.getMaxOffsetInQueue("TopicTest", 3), 1);
+    await store.shutdown();
+  });
+}
+
+test("A log that begins within a file is dispatched from there although its first append failed", async () => {
+  const site = new StoreSite();
+  const store = await site.open(SLAVE);
+  const begin = 3 * FILE_SIZE + 500;
+  const record = recordAt(begin, 7);
+  site.disk.faults.failWrite = (path) => path.includes("/commitlog/");
+  assertThrows(() => store.appendToCommitLog(begin, record), FileError);
+  site.disk.faults.failWrite = undefined;
+  assertEquals(store.appendToCommitLog(begin, record), true);
+  assertEquals(store.degradedReason, null);
+  assertEquals(store.getMaxOffsetInQueue("TopicTest", 3), 8);
+  await store.shutdown();
+});
+
+test("A sync that fails for a slave's report stops the store as every other", async () => {
+  const site = new StoreSite();
+  const store = await site.open(SLAVE);
+  store.appendToCommitLog(0, recordAt(0));
+  site.disk.faults.failSync = ({ kind }) => kind === "directory";
+  await assertRejects(() => store.replicaLog.flush(), FileError);
+  site.disk.faults.failSync = undefined;
+  assert(store.replicaLog.unappendableReason?.includes("restart after"));
+  await store.shutdown();
+  assertEquals((await site.open(SLAVE)).lastExitOk, false);
 });
 
 /** Appends to `slave` what `master` has beyond it. */
