@@ -44,8 +44,14 @@ async function checkConfig(
     await printErrors(context, file, flags, checked);
     return;
   }
-  const { keys, config } = checked;
-  const entries = configurationEntries(keys, config);
+  const { keys, config, namesrv } = checked;
+  const entries = [
+    ...configurationEntries(keys, config),
+    ...(namesrv === null ? [] : configurationEntries(
+      namesrv.keys,
+      namesrv.config,
+    )),
+  ];
   const shown = flags.given === true
     ? entries.filter((it) => it.origin !== "default")
     : entries;
@@ -147,7 +153,14 @@ async function brokerConfig(
     program === "broker" ? "apache" : "standalone",
     input.hostFacts(context),
   );
-  return { keys: BROKER_PROGRAM_KEYS, config };
+  const { STANDALONE_NAMESRV_KEYS } = await import("../config/namesrv_keys.ts");
+  return {
+    keys: BROKER_PROGRAM_KEYS,
+    config,
+    namesrv: config.namesrv === null
+      ? null
+      : { keys: STANDALONE_NAMESRV_KEYS, config: config.namesrv },
+  };
 }
 
 async function namesrvConfig(context: CliContext, flags: ServerFlags) {
@@ -159,5 +172,5 @@ async function namesrvConfig(context: CliContext, flags: ServerFlags) {
     input.namesrvInput(context, flags),
     input.hostFacts(context),
   );
-  return { keys: NAMESRV_PROGRAM_KEYS, config };
+  return { keys: NAMESRV_PROGRAM_KEYS, config, namesrv: null };
 }

@@ -53,7 +53,7 @@ async function start(
     const server = await startBrokerServer(context, {
       config: registeredAt(config, namesrv),
       logger,
-      load: () => registeredAt(load(), namesrv),
+      load: () => registeredAt(withChangesOfNamesrv(load(), config), namesrv),
       inForce: (values) => withNamesrv(values, namesrv),
       configFile: flags.config,
       namesrv,
@@ -77,7 +77,7 @@ async function start(
 function startOwnNamesrv(
   context: CliContext,
   logger: Logger,
-  { slices, values }: BrokerConfig,
+  { namesrv, slices, values }: BrokerConfig,
   tls: ProcessTls,
 ): Promise<NamesrvController> {
   return startNamesrv(
@@ -85,14 +85,28 @@ function startOwnNamesrv(
     logger,
     {
       ...DEFAULT_NAMESRV_OPTIONS,
+      ...namesrv?.values,
       bindAddress: values.bindAddress,
       listenPort: values.namesrvListenPort,
-      kvConfigPath: `${values.storePathRootDir}/namesrv/kvConfig.json`,
     },
     slices.remotingServer,
     "namesrvListenPort",
     tls,
   );
+}
+
+/** What a name server is told it reads once: the log says so of what is another value now. */
+function withChangesOfNamesrv(
+  loaded: BrokerConfig,
+  { namesrv }: BrokerConfig,
+): BrokerConfig {
+  const before = new Map<string, unknown>(
+    Object.entries(namesrv?.values ?? {}),
+  );
+  const changed = Object.entries(loaded.namesrv?.values ?? {})
+    .filter(([key, value]) => before.get(key) !== value)
+    .map(([key]) => `${key} was changed and holds after a restart`);
+  return { ...loaded, warnings: [...loaded.warnings, ...changed] };
 }
 
 /** The configuration with the name server here first in the list. */

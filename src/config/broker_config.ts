@@ -40,6 +40,11 @@ import {
   serverBufferedBytes,
   serverConnections,
 } from "./remoting_keys.ts";
+import {
+  loadStandaloneNamesrvConfig,
+  STANDALONE_NAMESRV_KEYS,
+  type StandaloneNamesrvConfig,
+} from "./namesrv_keys.ts";
 import { STORE_KEYS, storeOpenFiles } from "./store_keys.ts";
 import { TLS_KEYS, type TlsValues, useTlsOf } from "./tls_keys.ts";
 
@@ -88,6 +93,8 @@ export interface BrokerSlices {
 /** The configuration of a broker. */
 export interface BrokerConfig extends LoadedConfig<typeof BROKER_PROGRAM_KEYS> {
   readonly slices: BrokerSlices;
+  /** Of the name server inside `standalone`; null for `broker`. */
+  readonly namesrv: StandaloneNamesrvConfig | null;
 }
 
 /** What defaults depend on. */
@@ -138,6 +145,7 @@ export function loadBrokerConfig(
     ? undefined
     : input.env.NAMESRV_ADDR;
   const servers = profile === "standalone" ? 2 : 1;
+  let namesrv: StandaloneNamesrvConfig | null = null;
   const check = (
     values: BrokerValues,
     origins: BrokerConfig["origins"],
@@ -148,26 +156,36 @@ export function loadBrokerConfig(
         origin: { kind: "environment", label: "NAMESRV_ADDR" },
       });
     }
-    checkBrokerRules(withDerived(values, origins), origins);
+    const derived = withDerived(values, origins);
+    checkBrokerRules(derived, origins);
+    if (profile !== "standalone") return;
+    namesrv = loadStandaloneNamesrvConfig(input, derived.storePathRootDir);
   };
-  const loaded = loadConfig(BROKER_PROGRAM_KEYS, input, {
-    storePathRootDir: `${host.homeDirectory}/store`,
-    bufferedBytesMax: serverBufferedBytes(host.memoryLimitBytes, servers),
-    storeOpenFilesMax: storeOpenFiles(host.openFilesMax),
-    connectionsMax: serverConnections(
-      host.openFilesMax - storeOpenFiles(host.openFilesMax),
-      servers,
-    ),
-    brokerName: brokerNameOf(host.hostname),
-    ...(namesrvAddr === undefined ? {} : { namesrvAddr }),
-    ...(profile === "standalone" ? STANDALONE_DEFAULTS : {}),
-    ...adopted,
-  }, check);
+  const loaded = loadConfig(
+    BROKER_PROGRAM_KEYS,
+    input,
+    {
+      storePathRootDir: `${host.homeDirectory}/store`,
+      bufferedBytesMax: serverBufferedBytes(host.memoryLimitBytes, servers),
+      storeOpenFilesMax: storeOpenFiles(host.openFilesMax),
+      connectionsMax: serverConnections(
+        host.openFilesMax - storeOpenFiles(host.openFilesMax),
+        servers,
+      ),
+      brokerName: brokerNameOf(host.hostname),
+      ...(namesrvAddr === undefined ? {} : { namesrvAddr }),
+      ...(profile === "standalone" ? STANDALONE_DEFAULTS : {}),
+      ...adopted,
+    },
+    check,
+    profile === "standalone" ? STANDALONE_NAMESRV_KEYS : {},
+  );
   const values = withDerived(loaded.values, loaded.origins);
   return {
     ...loaded,
     values,
     slices: brokerSlices(values, explicitKeys(loaded.origins)),
+    namesrv,
   };
 }
 

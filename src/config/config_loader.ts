@@ -58,20 +58,23 @@ export function namesByAlias(keys: ConfigKeys): ReadonlyMap<string, string> {
 
 /**
  * Merges and reads all keys. Throws a ConfigError with all values that are wrong or unsafe, and
- * with what `check` throws about keys that are right by themselves.
+ * with what `check` throws about keys that are right by themselves. `others` are keys that
+ * somebody else reads: nobody is warned of them.
  */
 export function loadConfig<K extends ConfigKeys>(
   keys: K,
   input: ConfigInput,
   defaults: ConfigDefaults<K> = {},
   check: Check<K> = () => {},
+  others: ConfigKeys = {},
 ): LoadedConfig<K> {
   const names = namesByAlias(keys);
-  const raw = mergeSources(input, (it) => names.get(it) ?? it, [
-    ...names.keys(),
-    ...Object.keys(UNSUPPORTED_KEYS),
-    ...SILENT_KEYS,
-  ]);
+  const known = [...names.keys(), ...Object.keys(others)];
+  const raw = mergeSources(
+    input,
+    (it) => names.get(it) ?? it,
+    withApaches(known),
+  );
   const values: Record<string, unknown> = {};
   const origins: Record<string, ConfigOrigin> = {};
   const errors: ConfigError[] = [];
@@ -86,13 +89,10 @@ export function loadConfig<K extends ConfigKeys>(
       errors.push(asConfigError(error));
     }
   }
-  const inactive = reviewInactive(keys, raw, errors);
+  const inactive = reviewInactive(known, raw, errors);
   const warnings = [...raw.warnings, ...inactive];
-  for (const name of unknownVariables(input.env, allKeyNames(names))) {
-    const nearest = nearestKey(
-      name,
-      [...names.keys()].map(environmentNameOf),
-    );
+  for (const name of unknownVariables(input.env, withApaches(known))) {
+    const nearest = nearestKey(name, known.map(environmentNameOf));
     warnings.push(unknownSentence(name, "the environment", nearest));
   }
   errors.push(...errorsBetween(check, values, origins, errors));
@@ -134,8 +134,8 @@ function asConfigError(error: unknown): ConfigError {
   throw error;
 }
 
-function allKeyNames(names: ReadonlyMap<string, string>): string[] {
-  return [...names.keys(), ...Object.keys(UNSUPPORTED_KEYS), ...SILENT_KEYS];
+function withApaches(known: readonly string[]): string[] {
+  return [...known, ...Object.keys(UNSUPPORTED_KEYS), ...SILENT_KEYS];
 }
 
 function inactiveOf(keys: ConfigKeys, raw: RawConfig): Map<string, string> {
@@ -148,13 +148,13 @@ function inactiveOf(keys: ConfigKeys, raw: RawConfig): Map<string, string> {
 
 /** Warnings about keys that do nothing here; `errors` gets those that must not be ignored. */
 function reviewInactive(
-  keys: ConfigKeys,
+  known: readonly string[],
   raw: RawConfig,
   errors: ConfigError[],
 ): string[] {
   const warnings: string[] = [];
   for (const [key, value] of raw.values) {
-    if (keys[key] !== undefined || SILENT_KEYS.has(key)) continue;
+    if (known.includes(key) || SILENT_KEYS.has(key)) continue;
     const unsupported = UNSUPPORTED_KEYS[key];
     if (unsupported !== undefined) {
       const finding = reviewUnsupported(key, value, unsupported);
@@ -162,12 +162,9 @@ function reviewInactive(
       else if (finding !== undefined) warnings.push(finding);
       continue;
     }
-    const known = [
-      ...namesByAlias(keys).keys(),
-      ...Object.keys(UNSUPPORTED_KEYS),
-    ];
+    const candidates = [...known, ...Object.keys(UNSUPPORTED_KEYS)];
     warnings.push(
-      unknownSentence(key, value.origin.label, nearestKey(key, known)),
+      unknownSentence(key, value.origin.label, nearestKey(key, candidates)),
     );
   }
   return warnings;

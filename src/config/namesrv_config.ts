@@ -2,21 +2,12 @@
 import type { NamesrvOptions } from "../namesrv/namesrv_options.ts";
 import type { RemotingServerOptions } from "../remoting/remoting_options.ts";
 import { type HostFacts, type LogValues, sliceOf } from "./broker_config.ts";
-import {
-  type ConfigKey,
-  flag,
-  integer,
-  keyTable,
-  millis,
-  port,
-  text,
-  type ValuesOf,
-} from "./config_key.ts";
+import { keyTable, type ValuesOf } from "./config_key.ts";
 import { loadConfig, type LoadedConfig } from "./config_loader.ts";
 import type { ConfigInput } from "./config_sources.ts";
-import { host } from "./host_key.ts";
 import { throwFirst } from "./config_error.ts";
 import { LOG_KEYS } from "./log_keys.ts";
+import { NAMESRV_KEYS } from "./namesrv_keys.ts";
 import {
   REMOTING_KEYS,
   remotingServerOptionsOf,
@@ -25,42 +16,6 @@ import {
 } from "./remoting_keys.ts";
 
 import { TLS_KEYS, tlsErrors, type TlsValues, useTlsOf } from "./tls_keys.ts";
-
-/** Every key of NamesrvOptions (reference 15.3). */
-export const NAMESRV_KEYS = {
-  bindAddress: host("0.0.0.0", "Address on which the port is bound"),
-  listenPort: port(9_876, "Port of the name server; 0 takes a free one"),
-  kvConfigPath: text("", "File of KV configuration; empty: memory only"),
-  configStorePath: text("", "The file that this was read from"),
-  orderMessageEnable: flag(false, "Add orderTopicConf to routes"),
-  returnOrderTopicConfigToBroker: flag(
-    true,
-    "Tell brokers the order configuration when they register",
-  ),
-  scanNotActiveBrokerInterval: millis(
-    5_000,
-    "Between two looks for brokers that fell silent",
-    { min: 100 },
-  ),
-  supportActingMaster: flag(false, "Show the smallest slave as master"),
-  notifyMinBrokerIdChanged: flag(false, "Tell brokers their smallest id"),
-  enableAllTopicList: flag(true, "Answer request 206"),
-  needWaitForService: flag(false, "Refuse routes at first"),
-  waitSecondsForService: integer(45, "How long routes are refused", {
-    unit: "s",
-  }),
-  deleteTopicWithBrokerRegistration: flag(
-    true,
-    "A registration without a topic takes it out of the route",
-  ),
-  registeredBrokersMax: integer(4_096, "Brokers registered at once", {
-    min: 1,
-  }),
-  topicsMax: integer(500_000, "Topics in the route table", { min: 1 }),
-  kvConfigEntriesMax: integer(10_000, "KV entries", { min: 1 }),
-} as const satisfies {
-  readonly [P in keyof NamesrvOptions]: ConfigKey<NamesrvOptions[P]>;
-};
 
 /** All keys of `namesrv`. */
 export const NAMESRV_PROGRAM_KEYS = keyTable({

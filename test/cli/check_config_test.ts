@@ -42,6 +42,17 @@ test("check-config --json lists every key and the warnings", async () => {
   assert(found.entries.length > 100);
 });
 
+test("check-config --as standalone shows the keys of its name server", async () => {
+  const { code, stderr, stdout } = await checked(
+    "orderMessageEnable=true\n",
+    "--as",
+    "standalone",
+    "--given",
+  );
+  assertEquals([code, stderr], [0, ""]);
+  assert(/^orderMessageEnable +true /m.test(stdout), stdout);
+});
+
 test("check-config says what is wrong and where", async () => {
   const { code, stderr } = await checked("\nmaxMessageSize=lots\n");
   assertEquals(code, 2);

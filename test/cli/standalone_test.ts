@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
+import { RawClient } from "../support/raw_client.ts";
 import { run, startServer } from "./fake_process.ts";
 
 const ANY_PORTS = [
@@ -19,6 +20,7 @@ async function withServer(
     server: Awaited<ReturnType<typeof startServer>>,
     store: string,
   ) => Promise<void>,
+  ...args: string[]
 ): Promise<void> {
   const store = mkdtempSync(`${tmpdir()}/pocketmq-test-`);
   try {
@@ -27,6 +29,7 @@ async function withServer(
       "--store",
       store,
       ...ANY_PORTS,
+      ...args,
     ]);
     try {
       await use(server, store);
@@ -365,6 +368,31 @@ test("a slave answers a change on its admin port with 409", async () => {
     rmSync(store, { recursive: true, force: true });
   }
 });
+
+test("standalone tells its name server what it was told of it", () =>
+  withServer(
+    async ({ listeners }, store) => {
+      const client = await RawClient.open(listeners.namesrv!);
+      try {
+        const { body } = await client.invoke(319);
+        const lines = new TextDecoder().decode(body).split("\n");
+        for (
+          const line of [
+            "orderMessageEnable=true",
+            "scanNotActiveBrokerInterval=700",
+            `kvConfigPath=${store}/namesrv/kvConfig.json`,
+            `listenPort=${listeners.namesrv!.split(":")[1]}`,
+          ]
+        ) assert(lines.includes(line), `${line} in ${lines.join(" ")}`);
+      } finally {
+        client.close();
+      }
+    },
+    "--set",
+    "orderMessageEnable=true",
+    "--set",
+    "scanNotActiveBrokerInterval=700",
+  ));
 
 test("a port in use and a store in use end a second start with 2", () =>
   withServer(async ({ listeners }, store) => {

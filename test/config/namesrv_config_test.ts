@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { test } from "node:test";
+import { loadBrokerConfig } from "../../src/config/broker_config.ts";
 import { ConfigError } from "../../src/config/config_error.ts";
 import { parseSetting } from "../../src/config/config_sources.ts";
 import { loadNamesrvConfig } from "../../src/config/namesrv_config.ts";
@@ -36,6 +37,51 @@ test("loadNamesrvConfig() reads file and flags", () => {
     "Unknown key listen (namesrv.conf:3) is ignored",
     "Unknown key __proto__ (namesrv.conf:4) is ignored",
   ]);
+});
+
+test("standalone takes the keys of a name server, but for those of places", () => {
+  const given = {
+    file: { name: "b.conf", text: "topicsMax=7\nstorePathRootDir=/s/" },
+    env: { POCKETMQ_ORDER_MESSAGE_ENABLE: "true" },
+    settings: [
+      parseSetting("supportActingMaster=true"),
+      parseSetting("listenPort=5"),
+    ],
+  };
+  const { namesrv, values, warnings } = loadBrokerConfig(
+    given,
+    "standalone",
+    HOST,
+  );
+  assertEquals(warnings, []);
+  assertEquals(values.listenPort, 5);
+  const {
+    bindAddress: _,
+    configStorePath: __,
+    listenPort: ___,
+    ...defaults
+  } = DEFAULT_NAMESRV_OPTIONS;
+  assertEquals({ ...namesrv?.values }, {
+    ...defaults,
+    kvConfigPath: "/s/namesrv/kvConfig.json",
+    orderMessageEnable: true,
+    supportActingMaster: true,
+    topicsMax: 7,
+  });
+  assertEquals(namesrv?.origins.topicsMax.label, "b.conf:1");
+  const broker = loadBrokerConfig(given, "apache", HOST);
+  assertEquals(broker.namesrv, null);
+  assertEquals(broker.warnings.length, 3);
+  const error = assertThrows(
+    () =>
+      loadBrokerConfig(
+        { env: {}, settings: [parseSetting("topicsMax=0")] },
+        "standalone",
+        HOST,
+      ),
+    ConfigError,
+  );
+  assertEquals(error.key, "topicsMax");
 });
 
 test("loadNamesrvConfig() refuses the controller", () => {
