@@ -2,6 +2,7 @@
  * IndexCatchUp: after the disk refused index entries for a while, files those that are missing
  * (the log has them all), so that a query by key tells the truth again.
  */
+import { FileError } from "../io/file_system.ts";
 import type { CommitLog } from "./commit_log.ts";
 import { decodeDispatchRequest } from "./commit_log_record.ts";
 import type { DelayLevelTable } from "./delay_level_table.ts";
@@ -44,6 +45,18 @@ export class IndexCatchUp {
   }
 
   #catchUp(scan: RecordScan): void {
+    try {
+      this.#fileSlice(scan);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      // The log cannot be read now: the next tick goes on where this one ended.
+      scan.reset(scan.offset);
+    }
+  }
+
+  #fileSlice(scan: RecordScan): void {
+    // Files of the log may have been deleted since the last slice.
+    if (scan.offset < this.log.minOffset) scan.reset(this.log.minOffset);
     const end = this.dispatchedOffset();
     const sliceEnd = Math.min(end, scan.offset + SLICE_BYTES);
     while (scan.offset < sliceEnd) {

@@ -75,6 +75,45 @@ test("77: without a place for its index the store goes on, says so, and leaves n
   await store.shutdown();
 });
 
+/** A store that makes up for more keys than fit into one tick, at the end of the first slice. */
+async function catchingUp(site: StoreSite): Promise<MessageStore> {
+  const store = await site.open({ mappedFileSizeCommitLog: 1_048_576 });
+  site.disk.faults.failWrite = (path) => path.includes("/index/");
+  const body = new Uint8Array(2_000);
+  const propertiesText = "KEYS\u0001k\u0002";
+  // More than one file takes: entries are missing from the next one on.
+  for (let index = 0; index < 100; index++) put(store, { propertiesText });
+  while (store.maxPhyOffset < 5 * 1_048_576) put(store, { body });
+  for (let index = 0; index < 100; index++) put(store, { propertiesText });
+  await site.pass(store, 200);
+  assert(store.degradedReason?.includes("index"), `${store.degradedReason}`);
+  site.disk.faults.failWrite = undefined;
+  while (store.degradedReason !== null) await site.pass(store, 100);
+  return store;
+}
+
+test("77: the log may lose its first files while the index makes up for what it has missed", async () => {
+  const site = new StoreSite();
+  const store = await catchingUp(site);
+  await store.commitLog.mappedFileQueue.deleteFirstFiles(5);
+  await site.pass(store, 1_000);
+  const { records } = await store.queryMessage("TopicTest", "k", 32, 0, 1e15);
+  assertEquals(records.length, 32);
+  await store.shutdown();
+});
+
+test("77: the index goes on making up once the log can be read again", async () => {
+  const site = new StoreSite();
+  const store = await catchingUp(site);
+  site.disk.faults.failRead = (path) => path.includes("/commitlog/");
+  await site.pass(store, 1_000);
+  site.disk.faults.failRead = undefined;
+  await site.pass(store, 1_000);
+  const { records } = await store.queryMessage("TopicTest", "k", 32, 0, 1e15);
+  assertEquals(records.length, 32);
+  await store.shutdown();
+});
+
 for (const more of [5, 200]) {
   test(`80: an index of another log is given up, with a word; ${more} new messages`, async () => {
     const site = new StoreSite();
