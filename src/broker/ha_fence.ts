@@ -122,12 +122,12 @@ export class HAFence {
     return this.peerAddresses.filter((it) => this.#slaves.has(it));
   }
 
-  /** Role of the master that was followed last; null: nobody was. */
+  /** Role of the last master that was followed, or was this broker; null: nobody was. */
   get followedRole(): MasterRole | null {
     return this.#ports.peers.followedRole;
   }
 
-  /** A master that is followed has said which kind it is. */
+  /** A master that is followed has said which kind it is, or this one is demoted. */
   onFollowedRole(role: string): void {
     this.#ports.peers.followed(role);
   }

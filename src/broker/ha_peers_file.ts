@@ -55,7 +55,7 @@ export class HAPeersFile {
     return this.#rival;
   }
 
-  /** Role of the master that was followed last; null: nobody was. */
+  /** Role of the last master that was followed, or was this broker; null: nobody was. */
   get followedRole(): MasterRole | null {
     return this.#followedRole;
   }

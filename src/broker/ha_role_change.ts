@@ -275,7 +275,10 @@ export class HARoleChange {
         ? lastMasterOf(survey, master)
         : { haMasterAddress }),
     };
-    const isFenced = run.running.fence.fencedReason !== null;
+    const { fence, ha } = run.running;
+    const isFenced = fence.fencedReason !== null;
+    // Promoted again, it is what it was.
+    fence.onFollowedRole(ha.role);
     const prepared = await prepareDemotion(run, master?.address ?? null);
     await this.#ports.restart({ haRole: record }, prepared.between);
     return {

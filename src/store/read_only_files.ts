@@ -47,6 +47,8 @@ export interface ReadOnlyFilesOptions {
   readonly fileSize?: number;
   /** Offsets are those of the log: what points to bytes that are missing follows from that. */
   readonly isLog?: boolean;
+  /** The end of a log, cut off by store_aside.ts: its one file may have any size. */
+  readonly isTail?: boolean;
 }
 
 /** Files in order; those that do not fit are told of and left out. */
@@ -80,8 +82,8 @@ export class ReadOnlyFiles {
       files.push({ path, fileFromOffset: offset, size });
     }
     const fileSize = options.fileSize || usualSize(files.map((it) => it.size));
-    const isKnown = options.isLog !== true || (options.fileSize ?? 0) > 0 ||
-      fileSize % LOG_SIZE_UNIT === 0;
+    const isKnown = options.isLog !== true || options.isTail === true ||
+      (options.fileSize ?? 0) > 0 || fileSize % LOG_SIZE_UNIT === 0;
     if (!isKnown) tellUnknownSize(files, fileSize, findings);
     const tell = (finding: StoreFinding, from: number, to: number) =>
       options.isLog === true

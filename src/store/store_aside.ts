@@ -54,7 +54,7 @@ export function listAsideFolders(
     .filter((it) => it.isDirectory && FOLDER_NAME.test(it.name))
     .map(({ name }) => {
       const path = `${root}/${name}`;
-      return { path, note: readNote(fileSystem, `${path}/${NOTE_NAME}`) };
+      return { path, note: readAsideNote(fileSystem, path) };
     });
 }
 
@@ -125,7 +125,12 @@ export function removeTree(fileSystem: FileSystem, path: string): void {
   fileSystem.remove(path);
 }
 
-function readNote(fileSystem: FileSystem, path: string): AsideNote | null {
+/** What `aside.json` in a folder says; null when there is none of use. Throws `FileError`. */
+export function readAsideNote(
+  fileSystem: FileSystem,
+  folder: string,
+): AsideNote | null {
+  const path = `${folder}/${NOTE_NAME}`;
   const stat = fileSystem.stat(path);
   if (stat === undefined || stat.isDirectory) return null;
   const bytes = new Uint8Array(stat.size);

@@ -3,9 +3,8 @@ import type { FileSystem } from "../io/file_system.ts";
 import type { MessageExt } from "../model/message_ext.ts";
 import { decodeMessageRecord } from "../model/message_record.ts";
 import { walkLog } from "./log_walk.ts";
-import { tellMissingLog } from "./missing_log.ts";
-import { ReadOnlyFiles, ReadOnlyHandles } from "./read_only_files.ts";
-import { readStoreCheckpoint } from "./store_checkpoint.ts";
+import { ReadOnlyHandles } from "./read_only_files.ts";
+import { readOnlyLog } from "./read_only_log.ts";
 import { type StoreFinding, StoreFindings } from "./store_finding.ts";
 
 const FINDINGS_MAX = 1_000;
@@ -45,7 +44,7 @@ export async function* dumpStore(
   const findings = new StoreFindings(FINDINGS_MAX);
   let left = options.count ?? Number.MAX_SAFE_INTEGER;
   try {
-    const files = logFiles(handles, path, directory, findings);
+    const files = readOnlyLog(handles, path, directory, findings);
     for (const finding of findings.list) yield { kind: "finding", finding };
     // A torn end is what an unclean stop leaves; the next start cuts it.
     const lastExitOk = fileSystem.stat(`${path}/abort`) === undefined;
@@ -71,20 +70,4 @@ export async function* dumpStore(
   } finally {
     handles.close();
   }
-}
-
-function logFiles(
-  handles: ReadOnlyHandles,
-  path: string,
-  directory: string,
-  findings: StoreFindings,
-): ReadOnlyFiles {
-  const { fileSystem } = handles;
-  const checkpoint = readStoreCheckpoint(fileSystem, `${path}/checkpoint`);
-  const files = ReadOnlyFiles.load(handles, directory, findings, {
-    fileSize: checkpoint?.mappedFileSizeCommitLog ?? 0,
-    isLog: true,
-  });
-  tellMissingLog(fileSystem, path, files, findings);
-  return files;
 }

@@ -8,10 +8,10 @@ import {
 } from "./consume_queue_unit.ts";
 import type { IndexGeometry } from "./index_file.ts";
 import { type LogItem, walkLog } from "./log_walk.ts";
-import { tellMissingLog } from "./missing_log.ts";
 import { topicFolders } from "./queue_folders.ts";
 import { readIndexFiles } from "./read_index_files.ts";
 import { ReadOnlyFiles, ReadOnlyHandles } from "./read_only_files.ts";
+import { readOnlyLog } from "./read_only_log.ts";
 import {
   readStoreCheckpoint,
   type StoreCheckpointValues,
@@ -106,11 +106,7 @@ async function inspect(
   const findings = new StoreFindings(FINDINGS_MAX);
   const directory = options.commitLogDirectory ?? `${path}/commitlog`;
   const checkpoint = readStoreCheckpoint(fileSystem, `${path}/checkpoint`);
-  const log = ReadOnlyFiles.load(handles, directory, findings, {
-    fileSize: checkpoint?.mappedFileSizeCommitLog ?? 0,
-    isLog: true,
-  });
-  tellMissingLog(fileSystem, path, log, findings);
+  const log = readOnlyLog(handles, path, directory, findings);
   const lastExitOk = fileSystem.stat(`${path}/abort`) === undefined;
   const commitLog = await commitLogFacts(log, lastExitOk, findings);
   const queues = queueFacts(

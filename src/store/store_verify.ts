@@ -14,9 +14,9 @@ import type { IndexGeometry } from "./index_file.ts";
 import { type LogItem, walkLog } from "./log_walk.ts";
 import { readIndexFiles } from "./read_index_files.ts";
 import { ReadOnlyFiles, ReadOnlyHandles } from "./read_only_files.ts";
+import { readOnlyLog } from "./read_only_log.ts";
 import { readStoreCheckpoint } from "./store_checkpoint.ts";
 import { type StoreFinding, StoreFindings } from "./store_finding.ts";
-import { tellMissingLog } from "./missing_log.ts";
 import { type ConfigReader, verifyConfig } from "./verify_config.ts";
 import { IndexVerifier } from "./verify_index.ts";
 import { QueueVerifier } from "./verify_queues.ts";
@@ -110,11 +110,11 @@ class StoreVerifier {
       handles.fileSystem,
       `${path}/checkpoint`,
     );
-    this.#log = ReadOnlyFiles.load(
+    this.#log = readOnlyLog(
       handles,
+      path,
       options.commitLogDirectory ?? `${path}/commitlog`,
       findings,
-      { fileSize: recorded?.mappedFileSizeCommitLog ?? 0, isLog: true },
     );
     this.#queues = new QueueVerifier(
       handles,
@@ -126,7 +126,6 @@ class StoreVerifier {
       this.#isInUse,
       recorded?.mappedFileSizeConsumeQueue ?? 0,
     );
-    tellMissingLog(handles.fileSystem, path, this.#log, findings);
     verifyConfig(
       handles.fileSystem,
       path,

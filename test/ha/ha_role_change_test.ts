@@ -130,6 +130,20 @@ test("a master without a slave in sync is demoted by force only", () =>
     await stopAll(master);
   }));
 
+test("a demoted SYNC_MASTER that never followed anybody is one again when promoted", () =>
+  withTempDirectory(async (folder) => {
+    const broker = { brokerRole: "SYNC_MASTER" } as const;
+    let master = await startMaster(folder, { broker });
+    const haMasterAddress = "127.0.0.1:9";
+    await master.controller.roles.demote({ force: true, haMasterAddress });
+    await stopAll(master);
+    master = await startMaster(folder, { broker });
+    assertEquals(master.controller.ha.role, "SLAVE");
+    const { role } = await master.controller.roles.promote({ force: true });
+    assertEquals(role, "SYNC_MASTER");
+    await stopAll(master);
+  }));
+
 test("a demoted master keeps aside what only it has, and follows", () =>
   inPair(async (master, slave, folder) => {
     await sends(master, 20);
