@@ -25,6 +25,7 @@ import {
   unaskedReason,
   unknownReason,
 } from "./ha_fence_verdict.ts";
+import { HAKnownSlaves } from "./ha_known_slaves.ts";
 import type { HAPeersFile, MasterRole } from "./ha_peers_file.ts";
 
 /** What it needs. */
@@ -75,7 +76,7 @@ export class HAFence {
   readonly #ports: HAFencePorts;
   readonly #opened = Promise.withResolvers<void>();
   readonly #looks = new Set<Look>();
-  readonly #slaves = new Set<string>();
+  readonly #slaves: HAKnownSlaves;
   readonly #schedule = new HAFenceSchedule();
   #state: FenceState = "asking";
   #refusal: string | null = ASKING;
@@ -86,6 +87,7 @@ export class HAFence {
 
   constructor(ports: HAFencePorts) {
     this.#ports = ports;
+    this.#slaves = new HAKnownSlaves(ports.identity.brokerName);
   }
 
   get state(): FenceState {
@@ -117,7 +119,7 @@ export class HAFence {
     return this.#ports.peers.peers;
   }
 
-  /** Those of them that followed this broker since it started. */
+  /** Those of them that followed this broker since it started, and have not moved. */
   get slaveAddresses(): readonly string[] {
     return this.peerAddresses.filter((it) => this.#slaves.has(it));
   }
@@ -187,7 +189,10 @@ export class HAFence {
   /** A slave that is connected here lives at `address`. */
   rememberSlave(address: string): void {
     this.remember(address);
-    if (this.peerAddresses.includes(address)) this.#slaves.add(address);
+    if (!this.peerAddresses.includes(address)) return;
+    const nowMs = this.#ports.clock.monotonicMs();
+    // It may be one that lived elsewhere.
+    if (this.#slaves.add(address, nowMs)) this.#schedule.onSlave();
   }
 
   /**
@@ -298,8 +303,18 @@ export class HAFence {
     const { inquiry } = look;
     if (!this.#judge(inquiry) || look.isStale || !look.isWhole) return;
     this.#silent = inquiry.silent;
+    this.#noteMoves(look);
     this.#doubt(inquiry);
     if (this.#state === "asking") this.#open();
+  }
+
+  #noteMoves({ inquiry: { peers, silent }, startedMs }: Look): void {
+    this.#slaves.retain(this.peerAddresses);
+    for (const it of this.#slaves.onLook({ peers, silent, startedMs })) {
+      this.#ports.logger.info(
+        `The slave of brokerId=${it.brokerId} has moved from ${it.from} to ${it.to}`,
+      );
+    }
   }
 
   #open(): void {

@@ -12,6 +12,7 @@ const VERSION_INTERVAL_MS = 60_000;
 /** Of one fence. */
 export class HAFenceSchedule {
   #nextMs = -Infinity;
+  #lookMs = -Infinity;
   #briskUntilMs = -Infinity;
   #hintMs = -Infinity;
   #slaveCount = 0;
@@ -33,6 +34,7 @@ export class HAFenceSchedule {
   /** A look begins. */
   onLook(nowMs: number): void {
     const isBrisk = nowMs < this.#briskUntilMs;
+    this.#lookMs = nowMs;
     this.#nextMs = nowMs + (isBrisk ? BRISK_INTERVAL_MS : INTERVAL_MS);
   }
 
@@ -43,6 +45,11 @@ export class HAFenceSchedule {
       this.hurry();
     }
     this.#slaveCount = slaveCount;
+  }
+
+  /** A slave came: a look at once, but for a second after the last one. */
+  onSlave(): void {
+    this.#nextMs = Math.min(this.#nextMs, this.#lookMs + HINT_INTERVAL_MS);
   }
 
   /** Somebody claims to know more. */

@@ -29,7 +29,7 @@ export interface HAPeerAnswer {
   readonly maxOffset: number | null;
   /** Of its replication port; empty when it is not told. */
   readonly haAddress: string;
-  /** Remoting addresses of the slaves that followed it since it started; none of an Apache broker. */
+  /** Remoting addresses of the slaves that followed it since it started, and have not moved; none of an Apache broker. */
   readonly slaves: readonly string[];
   /** `promotion` or `demotion` while one is under way there; else empty. */
   readonly roleChange: string;

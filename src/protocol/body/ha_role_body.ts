@@ -22,7 +22,7 @@ export interface HARoleBody {
   readonly maxOffset: number;
   /** `host:port` of the replication port, as others are told; empty when not said. */
   readonly haAddress: string;
-  /** Remoting addresses of the slaves that followed this broker since it started. */
+  /** Remoting addresses of the slaves that followed this broker since it started, and have not moved. */
   readonly slaves: readonly string[];
   /** `promotion` or `demotion` while one is under way; else empty. */
   readonly roleChange: string;
