@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { scraped } from "../metrics/metrics_fixture.ts";
+import { eventually } from "../support/eventually.ts";
 import { run, startServer } from "./fake_process.ts";
 
 const ANY_PORTS = ["listen", "namesrv", "admin"]
@@ -33,12 +34,12 @@ test("/metrics shows where groups stand, on RocketMQ's own port too, with the ex
     assertEquals(read.code, 0, read.stderr);
     const scrape = async (at: string) =>
       await (await fetch(`http://${at}/metrics`)).text();
-    const text = await scrape(listeners.metrics!);
-    assertEquals(
-      scraped(text).size,
-      scraped(await scrape(listeners.admin!)).size,
-    );
-    const found = scraped(text);
+    // A reader that comes or goes between both changes what there is.
+    const found = (await eventually(async () => {
+      const metrics = scraped(await scrape(listeners.metrics!));
+      const { size } = scraped(await scrape(listeners.admin!));
+      return metrics.size === size ? metrics : null;
+    }))!;
     const of = (name: string) =>
       found.get(name)!.samples.filter((it) =>
         [...it.labels.values()].includes("Lagging")
