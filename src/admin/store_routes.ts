@@ -28,6 +28,18 @@ const StoreSchema = z.object({
     minOffset: z.int(),
     maxOffset: z.int(),
   })),
+  /** Timer messages; null on a slave, and with timerWheelEnable=false. Totals since the start. */
+  timers: z.object({
+    pending: z.int(),
+    unread: z.int(),
+    nextDueTimestamp: z.int().nullable(),
+    enqueuedTotal: z.int(),
+    deliveredTotal: z.int(),
+    /** Milliseconds between due and delivered, of the last message. */
+    lastLatenessMs: z.int(),
+    /** Deleted with their files before they were due. */
+    lost: z.int(),
+  }).nullable(),
   disk: z.object({
     totalBytes: z.int(),
     freeBytes: z.int(),

@@ -33,7 +33,9 @@ export interface SendMessagePorts extends SendTopicsPorts {
   readonly putTimes: { add(elapsedMs: number): void };
   /** Of messageDelayLevel; levels above count as this one. */
   readonly maxDelayLevel: number;
-  readonly timerMetrics: { onEnqueued(topic: string, nowMs: number): void };
+  readonly timerMetrics: {
+    onEnqueued(topic: string, nowMs: number, waitMs: number): void;
+  };
 }
 
 /** Keys of broker.conf that a send reads. */

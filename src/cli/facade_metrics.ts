@@ -26,6 +26,7 @@ import {
 } from "./facade_client_metrics.ts";
 import { exporterSnapshot } from "./facade_exporter_metrics.ts";
 import { popMetrics } from "./facade_pop_metrics.ts";
+import { timerMetrics } from "./facade_timer_metrics.ts";
 import { groupPositions } from "./facade_lag_metrics.ts";
 import { earliestMessageMs } from "./facade_status.ts";
 
@@ -91,6 +92,7 @@ async function snapshotOf(
   return {
     ha,
     pop: popMetrics(broker, nowMs),
+    timers: await timerMetrics(broker, nowMs),
     role: broker.ha.role,
     brokerPermission: broker.options.broker.brokerPermission,
     topicCount: parts.topicConfigManager.allTopics().size,

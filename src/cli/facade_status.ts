@@ -3,6 +3,7 @@ import type { ClientAdmin, ClientView } from "../admin/client_routes.ts";
 import type { HealthCheck } from "../admin/health_routes.ts";
 import type { RoutesView } from "../admin/route_routes.ts";
 import type { StoreView } from "../admin/store_routes.ts";
+import { timersView } from "./facade_timer_metrics.ts";
 import { ProblemError } from "../admin/problem.ts";
 import type { BrokerController } from "../broker/broker_controller.ts";
 import type { ClientChannelInfo } from "../broker/client_channel_info.ts";
@@ -140,6 +141,7 @@ export async function storeView(
     putMessageSizeTotal: counters.putBytes,
     asideFolders: listAsideFolders(context.runtime.fileSystem, options)
       .flatMap(({ note, path }) => note === null ? [] : [{ path, ...note }]),
+    timers: timersView(broker),
     disk: diskView(context, options.storePathRootDir),
   };
 }

@@ -164,8 +164,35 @@ export interface PopMetrics {
   readonly retries: readonly PopCountMetrics[];
 }
 
+/** Timer messages that a master delivers. */
+export interface TimerDeliveryMetrics {
+  /** Messages of the queue that it has not read yet. */
+  readonly unreadCount: number;
+  /** Milliseconds since the first of them was stored; 0 without any, null when unknown. */
+  readonly unreadMs: number | null;
+  readonly pendingCount: number;
+  /** Since the next message was due; 0: none is overdue. */
+  readonly overdueSeconds: number;
+  /** How many are due within so many seconds, and not within the bound before. */
+  readonly dueWithin: readonly {
+    readonly boundSeconds: number;
+    readonly count: number;
+  }[];
+}
+
+/** Timer messages; by topic. */
+export interface TimerMessageMetrics {
+  /** Null on a slave, and with `timerWheelEnable=false`. */
+  readonly delivery: TimerDeliveryMetrics | null;
+  readonly timing: ReadonlyMap<string, number>;
+  readonly enqueued: ReadonlyMap<string, number>;
+  readonly dequeued: ReadonlyMap<string, number>;
+  readonly waitsS: ReadonlyMap<string, HistogramView>;
+}
+
 /** The broker. */
 export interface BrokerMetricsSnapshot {
+  readonly timers: TimerMessageMetrics;
   readonly pop: PopMetrics;
   readonly ha: HAMetrics;
   readonly role: string;

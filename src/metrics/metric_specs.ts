@@ -3,6 +3,7 @@ import { HA_METRICS } from "./ha_metric_specs.ts";
 import { counter, gauge, type MetricSpec, rows } from "./metric_spec.ts";
 import { POP_METRICS } from "./pop_metric_specs.ts";
 import { ROCKETMQ_METRICS } from "./rocketmq_metric_specs.ts";
+import { TIMER_METRICS } from "./timer_metric_specs.ts";
 
 const ROLES = ["ASYNC_MASTER", "SYNC_MASTER", "SLAVE"];
 
@@ -88,6 +89,7 @@ const HA: readonly MetricSpec[] = [
   },
   ...HA_METRICS,
   ...POP_METRICS,
+  ...TIMER_METRICS,
 ];
 
 /** Metrics of the process. */

@@ -1,7 +1,7 @@
 /**
  * The metrics of RocketMQ 5's broker: its names with the unit that its exporter appends, its
  * types, labels and buckets, so that its dashboards work. Those of features that are not here
- * (timers, tiered storage, RocksDB, proxy, controller) are missing, and the number of half
+ * (tiered storage, RocksDB, proxy, controller) are missing, and the number of half
  * messages, which Apache keeps per topic in a file of its own.
  */
 import type {

@@ -260,6 +260,7 @@ export function fakeFacade() {
           putMessageTimesTotal: 0,
           putMessageSizeTotal: 0,
           asideFolders: [],
+          timers: null,
           disk: null,
         }),
     },

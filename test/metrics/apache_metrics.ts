@@ -66,14 +66,27 @@ export const SHARED: Readonly<
   rocketmq_storage_message_reserve_time_milliseconds: ["gauge", STORE],
 };
 
+const TIMER_TOPIC = [...STORE, "topic"].sort();
+
+/**
+ * Those of timers, which are here too. Where no timer message was sent, Apache's broker shows some
+ * of them only.
+ */
+export const OF_TIMERS: typeof SHARED = {
+  rocketmq_timer_enqueue_lag: ["gauge", STORE],
+  rocketmq_timer_enqueue_latency_milliseconds: ["gauge", STORE],
+  rocketmq_timer_dequeue_lag: ["gauge", STORE],
+  rocketmq_timer_dequeue_latency_milliseconds: ["gauge", STORE],
+  rocketmq_timing_messages: ["gauge", TIMER_TOPIC],
+  rocketmq_timer_enqueue_total: ["counter", TIMER_TOPIC],
+  rocketmq_timer_dequeue_total: ["counter", TIMER_TOPIC],
+  rocketmq_timer_message_snapshot: ["gauge", [...STORE, "timer_bound_s"]],
+  rocketmq_delay_message_latency_seconds: ["histogram", TIMER_TOPIC],
+};
+
 /** Those that are not, by the reason. */
 export const ABSENT: Readonly<Record<string, readonly RegExp[]>> = {
   "counted per topic in a file of Apache's own": [/^rocketmq_half_messages$/],
-  "timers are not here": [
-    /^rocketmq_timer_/,
-    /^rocketmq_timing_messages$/,
-    /^rocketmq_delay_message_latency/,
-  ],
   "POP buffers neither positions nor check points": [
     /^rocketmq_pop_offset_buffer_size/,
     /^rocketmq_pop_buffer_scan_time_consume/,

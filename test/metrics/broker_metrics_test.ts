@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { test } from "node:test";
-import { ABSENT, SHARED } from "./apache_metrics.ts";
+import { ABSENT, OF_TIMERS, SHARED } from "./apache_metrics.ts";
 import {
   exporterSnapshot,
   open,
@@ -17,7 +17,9 @@ async function linesOf(metrics = open()): Promise<string[]> {
 
 test("BrokerMetrics has RocketMQ 5's names, types and labels", async () => {
   const found = scraped(await open().text());
-  for (const [name, [type, labels]] of Object.entries(SHARED)) {
+  for (
+    const [name, [type, labels]] of Object.entries({ ...SHARED, ...OF_TIMERS })
+  ) {
     const metric = found.get(name);
     assertEquals(metric?.type, type, name);
     assertEquals(
@@ -75,6 +77,20 @@ test("BrokerMetrics has one value per sample", async () => {
   has(`rocketmq_ha_role{${NODE},role="ASYNC_MASTER"} 1`);
   has(`rocketmq_ha_role{${NODE},role="SLAVE"} 0`);
   has(`pocketmq_requests_total{${NODE},request_code="310"} 11`);
+  const timers = 'storage_type="local",storage_medium="disk"';
+  has(`rocketmq_timer_enqueue_lag{${NODE},${timers}} 61`);
+  has(`rocketmq_timer_enqueue_latency_milliseconds{${NODE},${timers}} 62`);
+  has(`rocketmq_timer_dequeue_lag{${NODE},${timers}} 63`);
+  has(`rocketmq_timer_dequeue_latency_milliseconds{${NODE},${timers}} 64`);
+  has(
+    `rocketmq_timer_message_snapshot{${NODE},timer_bound_s="5",${timers}} 65`,
+  );
+  has(`rocketmq_timing_messages{${NODE},topic="T",${timers}} 66`);
+  has(`rocketmq_timer_enqueue_total{${NODE},topic="T",${timers}} 67`);
+  has(`rocketmq_timer_dequeue_total{${NODE},topic="T",${timers}} 68`);
+  has(
+    `rocketmq_delay_message_latency_seconds_sum{${NODE},topic="T",${timers}} 7`,
+  );
   has("process_cpu_seconds_total 2.5");
   has("process_start_time_seconds 3");
 });

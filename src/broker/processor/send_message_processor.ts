@@ -42,7 +42,7 @@ import type {
 } from "../send_message_ports.ts";
 import { SendTopics } from "../send_topics.ts";
 import { unsupportedSend } from "../send_unsupported.ts";
-import { timedSend } from "../timer/timer_send.ts";
+import { type TimedSend, timedSend } from "../timer/timer_send.ts";
 import type { MessageType } from "../topic_put_stats.ts";
 import { halfMessageOf } from "../transaction/half_message.ts";
 
@@ -57,8 +57,8 @@ interface Target {
   readonly type: MessageType;
   /** The topic that the message counts for. */
   readonly counted: string;
-  /** For the answer of a timer message. */
-  readonly recallHandle?: string | null;
+  /** Of a timer message. */
+  readonly timed?: TimedSend;
 }
 
 /** Answers sends. */
@@ -178,11 +178,7 @@ export class SendMessageProcessor {
         return this.#refuse(timed.code, timed.remark);
       }
       if (timed) {
-        target = {
-          ...target,
-          counted: TopicNames.TIMER_TOPIC,
-          recallHandle: timed.recallHandle,
-        };
+        target = { ...target, counted: TopicNames.TIMER_TOPIC, timed };
         const result = store.putMessage(timed.message);
         return this.#answerOnce(result, target, uniqKey);
       }
@@ -312,7 +308,7 @@ export class SendMessageProcessor {
 
   #answer(
     result: PutMessageResult,
-    { counted, queueId, recallHandle, topicConfig, type }: Target,
+    { counted, queueId, timed, topicConfig, type }: Target,
     uniqKey: string,
   ): RemotingCommand {
     const code = responseCodeOfPut(result.status);
@@ -330,10 +326,11 @@ export class SendMessageProcessor {
       result.size,
       elapsedMs,
     );
-    if (recallHandle !== undefined) {
+    if (timed !== undefined) {
       this.#ports.timerMetrics.onEnqueued(
         topicConfig.topicName,
         result.storeTimestamp,
+        timed.waitMs,
       );
     }
     return createResponse(code, remark, {
@@ -343,7 +340,7 @@ export class SendMessageProcessor {
       transactionId: uniqKey,
       MSG_REGION: this.#options.regionId,
       TRACE_ON: this.#options.traceOn ? "true" : "false",
-      ...(typeof recallHandle === "string" ? { recallHandle } : {}),
+      ...(timed?.recallHandle ? { recallHandle: timed.recallHandle } : {}),
     });
   }
 

@@ -145,8 +145,10 @@ export class TimerIndex {
   countsUntil(boundsMs: readonly number[]): number[] {
     const counts = boundsMs.map(() => 0);
     for (let at = 0; at < this.#size; at++) {
-      const index = boundsMs.findIndex((it) => this.#atMs[at]! <= it);
-      if (index >= 0) counts[index]!++;
+      const atMs = this.#atMs[at]!;
+      let index = 0;
+      while (index < boundsMs.length && atMs > boundsMs[index]!) index++;
+      if (index < boundsMs.length) counts[index]!++;
     }
     return counts;
   }

@@ -117,9 +117,16 @@ export class TimerMessageStore {
     return this.#index.firstKey()?.atMs;
   }
 
-  /** How many are due up to each of `boundsMs`, as far as the index knows. */
+  /**
+   * How many are due up to each of `boundsMs`, and after the one before; `boundsMs` ascend. Those
+   * up to which the index does not know all are left out.
+   */
   countsUntil(boundsMs: readonly number[]): number[] {
-    return this.#index.countsUntil(boundsMs);
+    const knownMs = Math.min(
+      this.#horizon.atMs,
+      this.#rescan?.above.atMs ?? Infinity,
+    );
+    return this.#index.countsUntil(boundsMs.filter((it) => it < knownMs));
   }
 
   /** The new part of the queue; undefined when there is none. */

@@ -5,6 +5,7 @@
  * The counts are a view for tools, as in Apache: what a crash makes wrong is right again once
  * nothing is pending.
  */
+import { Histogram, type HistogramView } from "../../base/histogram.ts";
 import { type DataVersion, nextVersion } from "../../model/data_version.ts";
 import { dataVersionFromJson } from "../../protocol/body/data_version_body.ts";
 import {
@@ -25,10 +26,14 @@ interface Metric {
 export interface TimerCounters {
   readonly enqueued: ReadonlyMap<string, number>;
   readonly dequeued: ReadonlyMap<string, number>;
+  /** Whole seconds from a message's birth to its time. */
+  readonly waitsS: ReadonlyMap<string, HistogramView>;
 }
 
 /** Topics that are told apart. */
 const TOPICS_MAX = 50_000;
+/** Seconds: 1 and 10 min, 1 and 12 h, 1 and 3 days; those of RocketMQ. */
+const WAIT_BOUNDS_S = Float64Array.of(60, 600, 3_600, 43_200, 86_400, 259_200);
 
 /** Of one broker. */
 export class TimerMetrics {
@@ -36,6 +41,7 @@ export class TimerMetrics {
   readonly #counts = new Map<string, Metric>();
   readonly #enqueued = new Map<string, number>();
   readonly #dequeued = new Map<string, number>();
+  readonly #waitsS = new Map<string, Histogram>();
   #version: DataVersion = { stateVersion: 0, timestamp: 0, counter: 0 };
   #persisted = "";
   /** Since the start. */
@@ -64,14 +70,24 @@ export class TimerMetrics {
   }
 
   get counters(): TimerCounters {
-    return { enqueued: this.#enqueued, dequeued: this.#dequeued };
+    return {
+      enqueued: this.#enqueued,
+      dequeued: this.#dequeued,
+      waitsS: this.#waitsS,
+    };
   }
 
-  /** One more waits. */
-  onEnqueued(topic: string, nowMs: number): void {
+  /** One more waits: `waitMs` from its birth to its time. */
+  onEnqueued(topic: string, nowMs: number, waitMs: number): void {
     this.add(topic, 1, nowMs);
     this.enqueuedCount++;
     count(this.#enqueued, topic);
+    let waits = this.#waitsS.get(topic);
+    if (waits === undefined) {
+      if (this.#waitsS.size >= TOPICS_MAX) return;
+      this.#waitsS.set(topic, waits = new Histogram(WAIT_BOUNDS_S));
+    }
+    waits.add(Math.max(0, Math.floor(waitMs / 1_000)));
   }
 
   onDelivered(topic: string, dueMs: number, nowMs: number): void {

@@ -15,6 +15,8 @@ export interface TimedSend {
   readonly message: MessageExtBrokerInner;
   /** Of the answer; null for a topic of retries, as in Apache. */
   readonly recallHandle: string | null;
+  /** From its birth to its time. */
+  readonly waitMs: number;
 }
 
 /** Keys of broker.conf that decide. */
@@ -49,6 +51,7 @@ export function timedSend(
   const { brokerName } = options;
   return {
     message: timed,
+    waitMs: dueMs - message.bornTimestamp,
     recallHandle: isRetryTopic(topic) ? null : encodeRecallHandle({
       topic,
       brokerName,

@@ -186,3 +186,25 @@ test("TimerMessageStore loses nothing over kills, and repeats only what was done
     { numRuns: 150 },
   );
 });
+
+test("TimerMessageStore counts only up to times of which it knows all", () => {
+  const max = 20;
+  const store = new TimerMessageStore(
+    NO_PROGRESS,
+    { min: 0, max, maxInLog: max },
+    LIMITS,
+  );
+  const units = Array.from({ length: max }, (_, queueOffset): TimerUnit => ({
+    queueOffset,
+    phyOffset: queueOffset * 100,
+    size: 100,
+    time: { dueMs: 1_000 + queueOffset, isRecall: false },
+    isGone: false,
+  }));
+  store.onScanned(units.slice(0, 3));
+  assertEquals(store.countsUntil([1_000, 1_001, 5_000]), [1, 1, 1]);
+  store.onScanned(units.slice(3));
+  assertEquals(store.pendingCount, max);
+  // Eight are in memory at most.
+  assertEquals(store.countsUntil([1_001, 5_000]), [2]);
+});
