@@ -8,8 +8,13 @@ const WINDOW_MS = 10_000;
  */
 const IDLE_CPU_SECONDS = 0.15;
 const BUSY_CPU_SECONDS = 0.4;
+const CODE_WINDOWS = 6;
 
-/** Releases at once (the start was work), then after each busy time. Returns how to stop. */
+/**
+ * Releases at once (the start was work) and after each busy time; then code alone, a window later,
+ * for the release runs through code of its own, and once a minute, for the runtime collects
+ * garbage when it likes. Returns how to stop.
+ */
 export function releaseWhenIdle(
   runtime: Pick<Runtime, "clock" | "host" | "releaseIdleMemory">,
 ): () => void {
@@ -17,14 +22,17 @@ export function releaseWhenIdle(
   // Not the garbage yet: the first client may be knocking.
   runtime.releaseIdleMemory("code");
   let cpuSeconds = host.cpuSeconds();
-  let wasBusy = true;
+  let idleWindows = 0;
   const timer = clock.every(WINDOW_MS, () => {
     const usedSeconds = host.cpuSeconds() - cpuSeconds;
     if (usedSeconds > BUSY_CPU_SECONDS) {
-      wasBusy = true;
-    } else if (wasBusy && usedSeconds < IDLE_CPU_SECONDS) {
-      wasBusy = false;
-      runtime.releaseIdleMemory("all");
+      idleWindows = 0;
+    } else if (usedSeconds < IDLE_CPU_SECONDS) {
+      idleWindows++;
+      if (idleWindows === 1) runtime.releaseIdleMemory("all");
+      else if (idleWindows === 2 || idleWindows % CODE_WINDOWS === 0) {
+        runtime.releaseIdleMemory("code");
+      }
     }
     cpuSeconds = host.cpuSeconds();
   });

@@ -26,10 +26,17 @@ test("releaseWhenIdle() releases at once and after each busy time", () => {
     return released;
   };
   assertEquals(after(0.1), 2); // The start ends here.
-  assertEquals(after(0.1), 2); // Still idle: nothing to give back.
-  assertEquals(after(5), 2);
-  assertEquals(after(0.3), 2); // A steady load: no time for a pause.
-  assertEquals(after(0), 3);
+  assertEquals(after(0.1), 3); // What the release itself ran through.
+  assertEquals(after(0.1), 3); // Still idle: nothing to give back.
+  assertEquals(after(5), 3);
+  assertEquals(after(0.3), 3); // A steady load: no time for a pause.
+  assertEquals(after(0), 4);
+  assertEquals(after(5), 4); // Busy again before the second time.
+  assertEquals(after(0), 5);
+  assertEquals(after(0), 6);
+  // Once a minute from then on.
+  const releases = Array.from({ length: 11 }, () => after(0));
+  assertEquals(releases, [6, 6, 6, 7, 7, 7, 7, 7, 7, 8, 8]);
   stop();
   assertEquals(isCancelled, true);
 });
