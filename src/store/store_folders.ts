@@ -1,6 +1,7 @@
-/** The folders of a store must be writable before anything is promised to a sender. */
+/** The folders of a store must be there and writable before anything is promised to a sender. */
 import { FileError, type FileSystem } from "../io/file_system.ts";
 import { parentDirectory } from "./directories.ts";
+import { checkLogIsThere } from "./missing_log.ts";
 import {
   commitLogDirectoryOf,
   type MessageStoreOptions,
@@ -10,7 +11,10 @@ import { StoreStartError } from "./store_start_error.ts";
 const CURE =
   "give the whole store to the user of this process, or choose another folder";
 
-/** Throws `StoreStartError` for the first folder in which this process may not make files. */
+/**
+ * Throws `StoreStartError` for the first folder in which this process may not make files, and
+ * for a log that is gone.
+ */
 export function checkStoreFolders(
   fileSystem: FileSystem,
   options: MessageStoreOptions,
@@ -28,6 +32,7 @@ export function checkStoreFolders(
       isOwn ? ["storePathCommitLog", commitLog] : ["storePathRootDir", root],
     );
   }
+  checkLogIsThere(fileSystem, options);
 }
 
 /** A folder that is missing will be made in the first one above it that is there. */

@@ -282,10 +282,11 @@ for (const folder of ["", "/commitlog", "/config", "/consumequeue", "/index"]) {
   });
 }
 
-test("Queues without a log are removed, and everything begins at 0", async () => {
+test("Queues without a log, and without a checkpoint of one, are removed, and everything begins at 0", async () => {
   const site = new StoreSite();
   await (await filled(site, 3)).shutdown();
   site.disk.remove(FIRST);
+  site.disk.remove(`${ROOT}/checkpoint`);
   const store = await site.open();
   assertEquals(store.topics(), []);
   const result = put(store, {
