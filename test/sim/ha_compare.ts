@@ -48,3 +48,24 @@ export function isEqualRange(
   other.commitLog.readAt(from, b);
   return Buffer.compare(a, b) === 0;
 }
+
+/** A disk may tear a sector where power ends in the middle of it. */
+const SECTOR_SIZE = 512;
+
+/**
+ * True when power has torn one sector of `own` where no CRC looks, and the rest of it equals
+ * `there`: from some byte on the sector holds zeros.
+ */
+export function hasTornSector(own: MessageStore, there: MessageStore): boolean {
+  const from = Math.max(own.minPhyOffset, there.minPhyOffset);
+  const to = Math.min(own.maxPhyOffset, there.maxPhyOffset);
+  if (to <= from) return false;
+  const [a, b] = [new Uint8Array(to - from), new Uint8Array(to - from)];
+  own.commitLog.readAt(from, a);
+  there.commitLog.readAt(from, b);
+  const first = a.findIndex((it, index) => it !== b[index]);
+  if (first < 0) return false;
+  const end = first + SECTOR_SIZE - (from + first) % SECTOR_SIZE;
+  return a.subarray(first, end).every((it) => it === 0) &&
+    Buffer.compare(a.subarray(end), b.subarray(end)) === 0;
+}

@@ -18,6 +18,19 @@ function down(pair: HAPair, node: HANode, isPower: boolean): Step | null {
   return () => void pair.wantsStart.add(node);
 }
 
+/** The log cannot be made durable until the undo. */
+function cannotSync(pair: HAPair, node: HANode): Step {
+  const { faults } = node.disk;
+  faults.failSync = ({ path }) => isLogFile(path);
+  return () => {
+    faults.failSync = undefined;
+    // What a failed sync leaves in the page cache may never get to the disk: a machine in
+    // that state has to be started anew, not only its process.
+    pair.end(node, true);
+    pair.wantsStart.add(node);
+  };
+}
+
 /** Every fault, by name. */
 export const HA_FAULTS: Readonly<Record<string, HAFault>> = {
   ...HA_TAKEOVERS,
@@ -87,18 +100,7 @@ export const HA_FAULTS: Readonly<Record<string, HAFault>> = {
     slave.disk.faults.isReadOnly = true;
     return () => void (slave.disk.faults.isReadOnly = false);
   },
-  "slave cannot sync"(pair) {
-    const { slave } = pair;
-    const { faults } = slave.disk;
-    faults.failSync = ({ path }) => isLogFile(path);
-    return () => {
-      faults.failSync = undefined;
-      // What a failed sync leaves in the page cache may never get to the disk: a machine in
-      // that state has to be started anew, not only its process.
-      pair.end(slave, true);
-      pair.wantsStart.add(slave);
-    };
-  },
+  "slave cannot sync": (pair) => cannotSync(pair, pair.slave),
   "slow syncs"({ slave, random }) {
     slave.disk.faults.syncDelayMs = () => random.nextInt(200);
     return () => void (slave.disk.faults.syncDelayMs = () => 0);
@@ -107,6 +109,15 @@ export const HA_FAULTS: Readonly<Record<string, HAFault>> = {
     master.disk.faults.failWrite = isLogFile;
     return () => void (master.disk.faults.failWrite = undefined);
   },
+  "master disk full"({ master }) {
+    master.disk.faults.capacityBytes = master.disk.usedBytes + 4096;
+    return () => void (master.disk.faults.capacityBytes = Infinity);
+  },
+  "master disk read-only"({ master }) {
+    master.disk.faults.isReadOnly = true;
+    return () => void (master.disk.faults.isReadOnly = false);
+  },
+  "master cannot sync": (pair) => cannotSync(pair, pair.master),
   "master cannot read"({ master }) {
     master.disk.faults.failRead = isLogFile;
     return () => void (master.disk.faults.failRead = undefined);
@@ -115,8 +126,12 @@ export const HA_FAULTS: Readonly<Record<string, HAFault>> = {
     const { master, random } = pair;
     const queue = master.life?.store.commitLog.mappedFileQueue;
     if (queue === undefined || queue.files.length === 0) return null;
+    // Nothing can be removed there.
+    if (master.disk.faults.isReadOnly) return null;
     pair.checker.onDeleted(master);
-    void queue.deleteFirstFiles(1 + random.nextInt(queue.files.length));
+    queue.deleteFirstFiles(1 + random.nextInt(queue.files.length)).catch(
+      () => pair.hits.add("deletion: the disk cannot sync"),
+    );
     return () => {};
   },
   "stranger"(pair) {

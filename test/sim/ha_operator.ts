@@ -78,6 +78,10 @@ export class HAOperator {
     pair.later(0, async () => {
       const outcome = await this.promote(heir, master);
       if (outcome === "refused") pair.later(0, again);
+      // A disk that could not be written kept it the master that it was.
+      if (outcome === "promoted") {
+        pair.later(0, () => this.demote(master, heir));
+      }
       return outcome !== "later";
     });
     return true;
@@ -181,7 +185,9 @@ export class HAOperator {
   }
 
   #promoted(heir: HANode): "promoted" {
-    if (heir.record!.epoch > this.pair.highestEpoch) this.pair.onPromoted(heir);
+    // Without a record it never was anything else: its demotion has failed.
+    const epoch = heir.record?.epoch ?? 0;
+    if (epoch > this.pair.highestEpoch) this.pair.onPromoted(heir);
     return "promoted";
   }
 }

@@ -157,7 +157,9 @@ export class HAPair {
 
   /** A process ends: kill -9, or with `isPower` the plug. */
   end(node: HANode, isPower: boolean): void {
-    if (isPower) this.checker.onPowerLost(node);
+    // Nobody knows any more what a failed sync has left in the page cache only.
+    const isLost = isPower || node.disk.faults.failSync !== undefined;
+    if (isLost) this.checker.onPowerLost(node);
     node.end(isPower);
   }
 
@@ -303,7 +305,7 @@ export class HAPair {
       } catch (error) {
         // A disk that is still broken; the next turn tries again.
         if (this.isHealed) throw error;
-        node.end(false);
+        this.end(node, false);
         this.hits.add("restart failed");
       }
       if (node.life === null) this.wantsStart.add(node);

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { assert } from "@std/assert";
 import type { HALink } from "../../src/ha/ha_link.ts";
 import { decodeMessageRecord } from "../../src/model/message_record.ts";
-import { compareLogs, isEqualRange } from "./ha_compare.ts";
+import { compareLogs, hasTornSector, isEqualRange } from "./ha_compare.ts";
 import type { HANode } from "./ha_node.ts";
 import type { HAPair } from "./ha_pair.ts";
 
@@ -28,7 +28,8 @@ export class HAPairChecker {
 
   /** Of a node that runs, or is about to. */
   onPowerLost(node: HANode): void {
-    if (node.isMaster) this.mayDiverge = true;
+    // Also of a master whose start has failed.
+    if (node.isMaster || node === this.pair.master) this.mayDiverge = true;
     this.#powerLosses.set(node, this.#lossesOf(node) + 1);
     this.#lose(node, (it) => it.keepers.get(node) === "cached");
   }
@@ -57,6 +58,17 @@ export class HAPairChecker {
 
   onStarted(node: HANode): void {
     this.#checkAckedAt(node);
+    const { master: { life: master }, slave } = this.pair;
+    if (node !== slave || master === null) return;
+    if (this.#lossesOf(slave) === 0) return;
+    const isTorn = unhindered(
+      [slave, this.pair.master],
+      () => hasTornSector(slave.life!.store, master.store),
+    );
+    if (!isTorn) return;
+    // A record's head or properties, which no CRC covers: the slave finds it, and says so.
+    this.mayDiverge = true;
+    this.pair.hits.add("slave: a sector was torn");
   }
 
   /** Recovery makes durable what a promoted log holds; nothing that it had is missing. */
@@ -239,13 +251,18 @@ export class HAPairChecker {
 
 /** A test sees what lies on a disk that does not let its broker read. */
 function unhindered<T>(nodes: readonly HANode[], look: () => T): T {
-  const before = nodes.map(({ disk }) => disk.faults.failRead);
-  for (const { disk } of nodes) disk.faults.failRead = undefined;
+  const before = nodes.map(({ disk: { faults } }) => {
+    const { failRead, isReadOnly } = faults;
+    return { failRead, isReadOnly };
+  });
+  for (const { disk } of nodes) {
+    Object.assign(disk.faults, { failRead: undefined, isReadOnly: false });
+  }
   try {
     return look();
   } finally {
     nodes.forEach(({ disk }, index) => {
-      disk.faults.failRead = before[index];
+      Object.assign(disk.faults, before[index]);
     });
   }
 }
