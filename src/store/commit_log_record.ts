@@ -34,6 +34,11 @@ export function tagsCodeOf(
     const code = timerTagsCode(propertiesText, storeTimestamp);
     if (code !== undefined) return code;
   }
+  return tagsHashOf(propertiesText);
+}
+
+/** The hash of the tag; 0 without one. Apache's tags code of every record but delayed ones. */
+export function tagsHashOf(propertiesText: string): number {
   const tags = findProperty(propertiesText, MessageConst.TAGS);
   return tags === undefined ? 0 : javaHashCode(tags);
 }

@@ -53,7 +53,8 @@ export function readIndexFiles(
         kind: "wrong-size",
         path,
         offset: size,
-        message: `It ends there, with ${size} bytes ${wanted}`,
+        message: `It ends there, with ${size} bytes ${wanted}: ` +
+          "stop the broker and move the folder away; the next start builds the index again from the log",
       });
       continue;
     }

@@ -5,6 +5,9 @@ import type { StoreFinding, StoreFindings } from "./store_finding.ts";
 
 const CURE =
   ": what is missing is in a backup or a replica only; restore it while the broker is stopped";
+const QUEUE_CURE =
+  ": stop the broker and move the folder of the queue away; the next start builds it again " +
+  "from the log";
 const HANDLES_MAX = 64;
 /** Nobody chooses log files of another unit: what is left of a cut file is one. */
 const LOG_SIZE_UNIT = 1024;
@@ -102,7 +105,7 @@ export class ReadOnlyFiles {
           offset: end,
           message:
             `It ends there, with ${it.size} bytes instead of ${fileSize}` +
-            (isEmptyLast ? "" : CURE),
+            (isEmptyLast ? "" : options.isLog === true ? CURE : QUEUE_CURE),
         },
         end,
         it.fileFromOffset + fileSize,

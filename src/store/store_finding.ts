@@ -87,11 +87,19 @@ export class StoreFindings {
   finish(): readonly StoreFinding[] {
     for (const { place, followUps, followUpCount } of this.#spans) {
       const finding = this.list[place];
+      // An empty file is no fault by itself; what points into it says that it was filled.
+      const isFault = followUps.some((it) => it.severity === "error");
+      if (isFault && finding?.severity !== "error") this.errorCount += 1;
       if (finding === undefined || followUpCount === 0) continue;
       const message = `${finding.message}; ${followUpCount} ` +
         `${followUpCount === 1 ? "entry" : "entries"} of queues and index ` +
         `${followUpCount === 1 ? "points" : "point"} to it`;
-      this.list[place] = { ...finding, message, followUps };
+      this.list[place] = {
+        ...finding,
+        severity: isFault ? "error" : finding.severity,
+        message,
+        followUps,
+      };
     }
     return this.list;
   }

@@ -4,6 +4,8 @@
  */
 import type { FileSystem } from "../io/file_system.ts";
 import { type JsonOutcome, readJsonText, reasonOf } from "./json_text.ts";
+import { readAsideNote } from "./store_aside.ts";
+import { readStoreCheckpoint } from "./store_checkpoint.ts";
 import type { StoreFindings } from "./store_finding.ts";
 
 /**
@@ -12,19 +14,22 @@ import type { StoreFindings } from "./store_finding.ts";
  */
 export type ConfigReader = (text: string) => readonly string[];
 
+const TOPICS = "topics.json";
 /** Entries named per file. */
 const LEFT_OUT_MAX = 10;
 const CURE =
   "stop the broker and restore it from a backup of config/ or from " +
   "the other broker of the pair";
 
-/** Tells of every file of `readers` that is damaged; never writes. Throws `FileError`. */
+/** Tells of a broken checkpoint and of every file of `readers` that is damaged; never writes. Throws `FileError`. */
 export function verifyConfig(
   fileSystem: FileSystem,
   root: string,
   readers: ReadonlyMap<string, ConfigReader>,
   findings: StoreFindings,
 ): void {
+  tellCheckpoint(fileSystem, `${root}/checkpoint`, findings);
+  if (readers.has(TOPICS)) tellMissingTopics(fileSystem, root, findings);
   for (const [name, reader] of readers) {
     const path = `${root}/config/${name}`;
     const main = readJsonText(fileSystem, path, reader);
@@ -34,6 +39,44 @@ export function verifyConfig(
       if (backup.kind === "bad") tellBackup(path, backup.reason, findings);
     } else tellUnread(path, main, backup, findings);
   }
+}
+
+function tellCheckpoint(
+  fileSystem: FileSystem,
+  path: string,
+  findings: StoreFindings,
+): void {
+  if (fileSystem.stat(path) === undefined) return;
+  if (readStoreCheckpoint(fileSystem, path) !== null) return;
+  findings.warning(
+    "checkpoint",
+    path,
+    null,
+    "It is cut or holds nonsense: a start ignores it, reads the whole log after an unclean " +
+      "stop, and writes it anew",
+  );
+}
+
+/** Every broker writes its topics, Apache's too; what is set aside has no config/. */
+function tellMissingTopics(
+  fileSystem: FileSystem,
+  root: string,
+  findings: StoreFindings,
+): void {
+  const path = `${root}/config/${TOPICS}`;
+  const isThere = (it: string) => fileSystem.stat(it) !== undefined;
+  if (isThere(path) || isThere(`${path}.bak`)) return;
+  if (readAsideNote(fileSystem, root) !== null) return;
+  const queues = fileSystem.list(`${root}/consumequeue`);
+  const count = queues.filter((it) => it.isDirectory).length;
+  if (count === 0) return;
+  findings.warning(
+    "config-file",
+    path,
+    null,
+    `It is missing, and so is its backup, though ${count} topics have queues: a start begins ` +
+      `with an empty table, and clients find none of them; before that, ${CURE}`,
+  );
 }
 
 /** The main file is of no use. */

@@ -39,6 +39,10 @@ async function withTables(
   tables: Readonly<Record<string, string>>,
 ): Promise<readonly StoreFinding[]> {
   const fileSystem = await store;
+  // Without one a store that has queues lacks it.
+  const topics = `${ROOT}/config/topics.json`;
+  const hasTopics = Object.keys(tables).some((it) => it.startsWith("topics."));
+  if (!hasTopics) put(fileSystem, { [topics]: SOUND["topics.json"]! });
   put(fileSystem, tables);
   const result = await verifyStore(fileSystem, ROOT, {
     configReaders: CONFIG_FILE_READERS,
@@ -48,6 +52,7 @@ async function withTables(
   for (const name of Object.keys(tables)) {
     fileSystem.files.delete(`${ROOT}/config/${name}`);
   }
+  fileSystem.files.delete(topics);
   assertEquals(fileSystem.openCount, 0);
   return result.findings;
 }
