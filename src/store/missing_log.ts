@@ -31,7 +31,7 @@ export function checkLogIsThere(
   const syncedMs = values?.physicMsgTimestamp ?? 0;
   if (syncedMs <= 0) return;
   if (isReseedUnfinished(fileSystem, options, syncedMs)) return;
-  const key = options.storePathCommitLog === ""
+  const key = directory === `${root}/commitlog`
     ? "storePathRootDir"
     : "storePathCommitLog";
   const cure =
