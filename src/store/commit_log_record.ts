@@ -12,11 +12,10 @@ import {
 import { MessageSysFlag } from "../model/message_sys_flag.ts";
 import { type DelayLevelTable, SCHEDULE_TOPIC } from "./delay_level_table.ts";
 import type { DispatchRequest } from "./dispatch_request.ts";
-import { TIMER_TOPIC, timerTagsCode } from "./timer_time.ts";
 
 /** True for topics whose units hold a time instead of the hash of a tag. */
 export function isTimed(topic: string): boolean {
-  return topic === SCHEDULE_TOPIC || topic === TIMER_TOPIC;
+  return topic === SCHEDULE_TOPIC;
 }
 
 /** The tags code of a unit: hash of the tag, or the delivery time of a delayed message. */
@@ -30,15 +29,6 @@ export function tagsCodeOf(
     const due = delayLevels.scheduleTagsCode(propertiesText, storeTimestamp);
     if (due !== undefined) return due;
   }
-  if (topic === TIMER_TOPIC) {
-    const code = timerTagsCode(propertiesText, storeTimestamp);
-    if (code !== undefined) return code;
-  }
-  return tagsHashOf(propertiesText);
-}
-
-/** The hash of the tag; 0 without one. Apache's tags code of every record but delayed ones. */
-export function tagsHashOf(propertiesText: string): number {
   const tags = findProperty(propertiesText, MessageConst.TAGS);
   return tags === undefined ? 0 : javaHashCode(tags);
 }

@@ -1,10 +1,6 @@
 /**
  * TimerMessages: rmq_sys_wheel_timer as whoever delivers its messages reads it (reference 4.10).
- *
- * Its units tell when their records are due (`timer_time.ts`), so that what is pending is known
- * without a look at a record.
  */
-import { readInt64, UnsafeIntegerError } from "../base/int64.ts";
 import type { ColdReader } from "./cold_reader.ts";
 import type { CommitLog } from "./commit_log.ts";
 import type { ConsumeQueue } from "./consume_queue.ts";
@@ -15,12 +11,7 @@ import {
   unitPhyOffset,
 } from "./consume_queue_unit.ts";
 import type { RecordsRead } from "./record_reader.ts";
-import {
-  TIMER_QUEUE_ID,
-  TIMER_TOPIC,
-  type TimerTime,
-  timerTimeIn,
-} from "./timer_time.ts";
+import { TIMER_QUEUE_ID, TIMER_TOPIC, type TimerTime } from "./timer_time.ts";
 
 /** One unit of the topic's queue. */
 export interface TimerUnit {
@@ -28,7 +19,7 @@ export interface TimerUnit {
   readonly phyOffset: number;
   /** Bytes of the record. */
   readonly size: number;
-  /** Undefined when only the record tells it: Apache wrote the unit. */
+  /** Undefined until the record was read. */
   readonly time: TimerTime | undefined;
   /** The record was deleted with its file, or never came here. */
   readonly isGone: boolean;
@@ -183,7 +174,7 @@ export class TimerMessages {
         queueOffset: first + index,
         phyOffset,
         size: view.getInt32(position + 8),
-        time: timeAt(view, position + 12),
+        time: undefined,
         isGone: phyOffset < minOffset || isFillerUnit(view, position),
       };
     });
@@ -191,14 +182,5 @@ export class TimerMessages {
 
   #queue(): ConsumeQueue | undefined {
     return this.parts.files.queues.get(TIMER_TOPIC, TIMER_QUEUE_ID);
-  }
-}
-
-function timeAt(view: DataView, position: number): TimerTime | undefined {
-  try {
-    return timerTimeIn(readInt64(view, position));
-  } catch (error) {
-    if (!(error instanceof UnsafeIntegerError)) throw error;
-    return undefined;
   }
 }

@@ -1,20 +1,10 @@
 /**
- * TimerTime: when a timer message is due, and how the ConsumeQueue of its topic says it
- * (reference 4.10).
+ * TimerTime: when a timer message is due, as its record says it (reference 4.10). The unit of its
+ * ConsumeQueue has the hash of a tag, as Apache's.
  *
  * Apache floors the due time to timerPrecisionMs, 1000 by default, writes that into TIMER_OUT_MS
  * and delivers one precision later. Here the precision is 1 ms: TIMER_OUT_MS is the due time less
  * one, which Apache takes as it takes its own.
- *
- * The tags code of a unit, which Apache never reads here, is
- *
- * | bits   | meaning                                              |
- * | ------ | ---------------------------------------------------- |
- * | 0      | 1: takes back another message (TIMER_DEL_UNIQKEY)    |
- * | 1 - 52 | the due time, wall-clock milliseconds                |
- *
- * so that what is pending is found without its records. Units of Apache's hold the hash of a tag,
- * an int32: their records have to be read.
  */
 import { findProperty, MessageConst } from "../model/message_properties.ts";
 
@@ -22,9 +12,7 @@ export const TIMER_TOPIC = "rmq_sys_wheel_timer";
 export const TIMER_QUEUE_ID = 0;
 /** timerPrecisionMs of an Apache broker that does not say otherwise. */
 const APACHE_PRECISION_MS = 1_000;
-/** Smaller codes are hashes. */
-const CODE_MIN = 2 ** 32;
-/** Later than any clock; twice as much is a safe integer. */
+/** Later than any clock. */
 const DUE_MAX_MS = 2 ** 51;
 
 /** When, and whether it takes another one back. */
@@ -54,24 +42,6 @@ export function timerTimeOf(
       `${MessageConst.TIMER_DEL_UNIQKEY}\u0001`,
     ),
   };
-}
-
-/** The tags code of its unit; undefined without a time. */
-export function timerTagsCode(
-  propertiesText: string,
-  storeTimestamp: number,
-): number | undefined {
-  const time = timerTimeOf(propertiesText, storeTimestamp);
-  return time && time.dueMs * 2 + (time.isRecall ? 1 : 0);
-}
-
-/** What a tags code says; undefined for one of Apache's. */
-export function timerTimeIn(tagsCode: number): TimerTime | undefined {
-  if (!(tagsCode >= CODE_MIN && tagsCode < DUE_MAX_MS * 2 + 2_000)) {
-    return undefined;
-  }
-  const isRecall = tagsCode % 2 === 1;
-  return { dueMs: (tagsCode - (isRecall ? 1 : 0)) / 2, isRecall };
 }
 
 /** The due time that was floored to `outMs`, as well as the properties tell it. */

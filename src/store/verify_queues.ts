@@ -1,7 +1,6 @@
 /** Compares ConsumeQueues with the log: every record its unit, every unit its record. */
 import { findProperty, MessageConst } from "../model/message_properties.ts";
 import { MessageSysFlag } from "../model/message_sys_flag.ts";
-import { tagsHashOf } from "./commit_log_record.ts";
 import {
   CONSUME_QUEUE_UNIT_SIZE as UNIT_SIZE,
   type ConsumeQueueUnit,
@@ -20,7 +19,6 @@ import {
   usualFileSize,
 } from "./read_only_files.ts";
 import type { StoreFinding, StoreFindings } from "./store_finding.ts";
-import { TIMER_TOPIC } from "./timer_time.ts";
 import { unitFault } from "./verify_place.ts";
 
 /** Findings kept per queue until it is known whether the topic was made again. */
@@ -317,10 +315,7 @@ function differenceOf(
   const isAddress = unit.tagsCodeHigh < EXT_ADDRESS_HIGH_MAX;
   if (request.topic === SCHEDULE_TOPIC || isAddress) return undefined;
   const tagsCode = unit.tagsCodeHigh * TWO_32 + (unit.tagsCodeLow >>> 0);
-  // Ours holds the due time, Apache's the hash of the tag (timer_time.ts).
-  const isApaches = request.topic === TIMER_TOPIC &&
-    tagsCode === tagsHashOf(request.propertiesText);
-  return tagsCode === request.tagsCode || isApaches
+  return tagsCode === request.tagsCode
     ? undefined
     : `has tags code ${tagsCode} instead of ${request.tagsCode}`;
 }

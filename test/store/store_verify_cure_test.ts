@@ -1,13 +1,9 @@
 import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { TopicNames } from "../../src/model/topic_names.ts";
 import type { StoreFinding } from "../../src/store/store_finding.ts";
 import { verifyStore } from "../../src/store/store_verify.ts";
 import { parentDirectory } from "../../src/store/directories.ts";
 import { bytesOf, get, put, ROOT, StoreSite } from "./message_store_fixture.ts";
-
-const TIMER_UNITS =
-  `${ROOT}/consumequeue/${TopicNames.TIMER_TOPIC}/0/00000000000000000000`;
 
 async function stopped(count = 30): Promise<StoreSite> {
   const site = new StoreSite();
@@ -109,27 +105,3 @@ for (const name of ["consumequeue/TopicTest/3", "index"]) {
     assertEquals((await verifyStore(site.disk, ROOT)).findings, []);
   });
 }
-
-test("Timer units with the tags code of Apache's are sound, with another one are not", async () => {
-  const site = new StoreSite();
-  const store = await site.open();
-  put(store, {
-    topic: TopicNames.TIMER_TOPIC,
-    queueId: 0,
-    propertiesText: `TIMER_OUT_MS\u00011796000000000\u0002TAGS\u0001A\u0002`,
-  });
-  await site.pass(store, 1_000);
-  await store.shutdown();
-  assert((await verifyStore(site.disk, ROOT)).isSound);
-  const soundWith = async (tagsCode: bigint) => {
-    const bytes = new Uint8Array(8);
-    new DataView(bytes.buffer).setBigInt64(0, tagsCode);
-    const handle = site.disk.open(TIMER_UNITS, "write");
-    handle.writeAt(12, bytes);
-    handle.close();
-    return (await verifyStore(site.disk, ROOT)).isSound;
-  };
-  assert(await soundWith(65n));
-  assert(!await soundWith(66n));
-  assert(!await soundWith(5_000_000_000n));
-});

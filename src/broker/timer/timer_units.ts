@@ -1,6 +1,6 @@
 /**
- * TimerUnits: reads parts of rmq_sys_wheel_timer, and whatever of them only the records tell:
- * units of Apache's hold no time, and what Apache has put again is not pending any more.
+ * TimerUnits: reads parts of rmq_sys_wheel_timer with their records, which tell the times; what
+ * Apache has put again is not pending any more.
  */
 import { CorruptRecordError } from "../../model/corrupt_record_error.ts";
 import type { MessageExt } from "../../model/message_ext.ts";
@@ -11,7 +11,6 @@ import {
 import type { RecordsRead } from "../../store/record_reader.ts";
 import type { TimerMessages, TimerUnit } from "../../store/timer_messages.ts";
 import { timerTimeOf } from "../../store/timer_time.ts";
-import { compareKeys, entryOf } from "./timer_index.ts";
 import type { TimerQueuePart } from "./timer_message_store.ts";
 import type { TimerProgress } from "./timer_progress.ts";
 
@@ -76,7 +75,7 @@ export async function readTimedUnits(
   onJunk: (unit: TimerUnit, reason: string) => void,
 ): Promise<TimerUnit[]> {
   const units = await messages.readUnits(part.offset, part.count);
-  const unknown = units.filter((it) => !it.isGone && needsRecord(it, progress));
+  const unknown = units.filter((it) => !it.isGone);
   if (unknown.length === 0) return units;
   const told = new Map<number, TimerUnit>();
   for (let rest: readonly TimerUnit[] = unknown; rest.length > 0;) {
@@ -94,12 +93,6 @@ export async function readTimedUnits(
   return units.map((it) => told.get(it.queueOffset) ?? it);
 }
 
-function needsRecord(unit: TimerUnit, progress: TimerProgress): boolean {
-  if (unit.time === undefined) return true;
-  return isOfApache(unit, progress) &&
-    compareKeys(entryOf(unit), progress.doneUntil) > 0;
-}
-
 function isOfApache({ queueOffset }: TimerUnit, it: TimerProgress): boolean {
   return it.isApaches === true && queueOffset < it.queueOffset;
 }
@@ -112,7 +105,7 @@ function timedBy(
   if (record === undefined) return { ...unit, isGone: true };
   if (typeof record === "string") return record;
   const { propertiesText, storeTimestamp } = record;
-  const time = unit.time ?? timerTimeOf(propertiesText, storeTimestamp);
+  const time = timerTimeOf(propertiesText, storeTimestamp);
   if (time === undefined) return "it has no time in TIMER_OUT_MS";
   const isRolled = isOfApache(unit, progress) &&
     rollMs(time.dueMs, storeTimestamp) < progress.doneUntil.atMs;
