@@ -8,12 +8,11 @@ const WINDOW_MS = 10_000;
  */
 const IDLE_CPU_SECONDS = 0.15;
 const BUSY_CPU_SECONDS = 0.4;
-const CODE_WINDOWS = 6;
 
 /**
- * Releases at once (the start was work) and after each busy time; then code alone, a window later,
- * for the release runs through code of its own, and once a minute, for the runtime collects
- * garbage when it likes. Returns how to stop.
+ * Releases at once (the start was work) and after each busy time; then code alone, window by
+ * window: the release and the collections of the runtime run through code of their own. Returns
+ * how to stop.
  */
 export function releaseWhenIdle(
   runtime: Pick<Runtime, "clock" | "host" | "releaseIdleMemory">,
@@ -22,17 +21,14 @@ export function releaseWhenIdle(
   // Not the garbage yet: the first client may be knocking.
   runtime.releaseIdleMemory("code");
   let cpuSeconds = host.cpuSeconds();
-  let idleWindows = 0;
+  let wasBusy = true;
   const timer = clock.every(WINDOW_MS, () => {
     const usedSeconds = host.cpuSeconds() - cpuSeconds;
     if (usedSeconds > BUSY_CPU_SECONDS) {
-      idleWindows = 0;
+      wasBusy = true;
     } else if (usedSeconds < IDLE_CPU_SECONDS) {
-      idleWindows++;
-      if (idleWindows === 1) runtime.releaseIdleMemory("all");
-      else if (idleWindows === 2 || idleWindows % CODE_WINDOWS === 0) {
-        runtime.releaseIdleMemory("code");
-      }
+      runtime.releaseIdleMemory(wasBusy ? "all" : "code");
+      wasBusy = false;
     }
     cpuSeconds = host.cpuSeconds();
   });

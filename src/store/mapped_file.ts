@@ -248,6 +248,11 @@ export class MappedFile implements CachedFile {
     handle?.close();
   }
 
+  /** Where an offset of the queue lies in this file, at most its end. */
+  positionOf(offset: number): number {
+    return Math.min(offset - this.fileFromOffset, this.fileSize);
+  }
+
   /** Closes for good, as soon as no read or sync is running. */
   dispose(): void {
     this.#isDisposed = true;

@@ -256,7 +256,7 @@ export class MappedFileQueue {
   truncateNow(offset: number, tailIsZero = false): void {
     const last = this.#removeBehind(offset);
     if (last !== undefined) {
-      const position = positionIn(last, offset);
+      const position = last.positionOf(offset);
       if (tailIsZero) last.assumeZeroFrom(position);
       else last.zeroFrom(position);
       last.wrotePosition = position;
@@ -270,7 +270,7 @@ export class MappedFileQueue {
    */
   truncateAppended(offset: number): void {
     const last = this.#removeBehind(offset);
-    last?.zeroAppended(positionIn(last, offset));
+    last?.zeroAppended(last.positionOf(offset));
     this.#flushedOffset = Math.min(this.#flushedOffset, this.maxOffset);
   }
 
@@ -338,27 +338,28 @@ export class MappedFileQueue {
 
   async #flushNow(): Promise<void> {
     const target = this.maxOffset;
-    const directories = this.#dirtyDirectories ?? new Set();
     try {
       for (const file of this.#dirtyFiles()) await file.sync();
-      await syncDirectories(this.#options.fileSystem, directories);
+      const directories = this.#dirtyDirectories;
+      if (directories !== undefined) {
+        await syncDirectories(this.#options.fileSystem, directories);
+        if (directories.size === 0) this.#dirtyDirectories = undefined;
+      }
     } catch (error) {
       this.onFlushFailed?.(error);
       throw error;
     }
-    if (this.#dirtyDirectories?.size === 0) this.#dirtyDirectories = undefined;
     this.#noteFlushed(target);
   }
 
   #dirtyFiles(): MappedFile[] {
-    let first = this.#files.length;
-    while (first > 0 && this.#files[first - 1]!.isDirty) first -= 1;
-    return this.#files.slice(first);
+    const clean = this.#files.findLastIndex((it) => !it.isDirty);
+    return this.#files.slice(clean + 1);
   }
 
   #noteFlushed(target: number): void {
-    const flushed = Math.min(target, this.maxOffset); // A cut has lowered the end.
-    if (flushed > this.#flushedOffset) this.#flushedOffset = flushed;
+    const end = Math.min(target, this.maxOffset); // A cut has lowered the end.
+    this.#flushedOffset = Math.max(this.#flushedOffset, end);
   }
 
   #parts(
@@ -392,8 +393,4 @@ export class MappedFileQueue {
   #markDirectoryDirty(directory: string): void {
     (this.#dirtyDirectories ??= new Set()).add(directory);
   }
-}
-
-function positionIn(file: MappedFile, offset: number): number {
-  return Math.min(offset - file.fileFromOffset, file.fileSize);
 }

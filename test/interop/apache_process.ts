@@ -126,6 +126,8 @@ function javaArguments(options: ApacheProcessOptions): string[] {
     "-Xshare:auto",
     "-Djava.net.preferIPv4Stack=true",
     `-Duser.home=${home}`,
+    // The certificate of a server in test mode stays there.
+    `-Djava.io.tmpdir=${home}`,
     `-Drocketmq.home.dir=${home}`,
     `-Drocketmq.client.logRoot=${home}/logs`,
     ...OPENED_PACKAGES.map((it) => `--add-opens=${it}`),

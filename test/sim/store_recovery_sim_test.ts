@@ -6,7 +6,7 @@ import { StoreStory, type StoryOptions } from "./store_story.ts";
 
 const SEED_COUNT = 1_000;
 /** Lives after which a missing sync must have shown. */
-const TAKEN_OUT_SEEDS_MAX = 500;
+const TAKEN_OUT_SEEDS_MAX = 1_000;
 const TIMEOUT_MS = 120_000;
 
 /** Every place that is synced, by name. */

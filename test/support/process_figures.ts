@@ -5,6 +5,8 @@ import { eventually } from "./eventually.ts";
 
 /** What a resident size may sway and count as settled. */
 const SETTLED_BYTES = 2 * 1024 * 1024;
+const LOOK_MS = 11_000;
+const LOOKS_MAX = 12;
 
 /** Clock ticks per second of `/proc/PID/stat`; fixed on Linux. */
 const TICKS_PER_SECOND = 100;
@@ -60,19 +62,28 @@ export async function plateauBytes(
 }
 
 /**
- * Resident bytes once they have stayed within 2 MiB for two of the program's own looks at
- * whether it is idle (10 s each): neither before nor in the moment of giving memory back.
+ * The median of what is resident over one of the program's own looks at whether it is idle (10 s
+ * each), once that of the look before is within 2 MiB of it. In between, the
+ * runtime's collections map code that the next look gives back.
  */
 export async function settledBytes(pid: number): Promise<number> {
-  let since = Date.now();
-  let bytes = residentBytes(pid);
-  await eventually(() => {
-    const now = residentBytes(pid);
-    if (Math.abs(now - bytes) > SETTLED_BYTES) {
-      bytes = now;
-      since = Date.now();
+  let before = await medianBytes(pid);
+  for (let look = 0; look < LOOKS_MAX; look++) {
+    const bytes = await medianBytes(pid);
+    if (Math.abs(bytes - before) <= SETTLED_BYTES) {
+      return bytes;
     }
-    return Date.now() - since >= 21_000;
-  }, { timeoutMs: 120_000 });
-  return bytes;
+    before = bytes;
+  }
+  throw new Error(`Memory of ${pid} does not settle, at ${before} bytes`);
+}
+
+async function medianBytes(pid: number): Promise<number> {
+  const seen: number[] = [];
+  const end = Date.now() + LOOK_MS;
+  await eventually(() => {
+    seen.push(residentBytes(pid));
+    return Date.now() >= end;
+  }, { timeoutMs: 2 * LOOK_MS });
+  return seen.sort((a, b) => a - b)[seen.length >> 1]!;
 }
